@@ -1,0 +1,9 @@
+//! Files to exchanges: one file a format, each found by content, all ending in the same digestion.
+
+mod input;
+mod raw;
+
+pub mod digest;
+
+pub use input::{Bytes, CaveatCount, Context, FileFacts, Limits, ReadError};
+pub use raw::{Headers, RawBody, RawExchange, RecordedEvent, header};

@@ -1,0 +1,8 @@
+//! `lastevent` reads captured HTTP traffic, reconstructs MCP sessions, streams and requests, and reports what went wrong.
+#![doc = ""]
+
+pub mod capture;
+pub mod evidence;
+pub mod model;
+pub mod redact;
+pub mod wire;

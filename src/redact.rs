@@ -1,0 +1,38 @@
+//! The only door from captured bytes to printed text: keyed pseudonyms and escaping.
+
+use crate::model::{Cursor, EventId, SessionId, Shape};
+use std::sync::Arc;
+
+/// The key of a run's pseudonyms. Without a key file it is a constant, so that runs and shards agree.
+pub struct Key {
+    hash: [u8; 32],
+    sip: [u8; 16],
+    /// Real ids are kept for printing (`--show-ids`).
+    pub show_ids: bool,
+    /// The key is the constant one.
+    pub is_default: bool,
+}
+
+impl Key {
+    /// The constant key, or one derived from the bytes of a key file.
+    pub fn new(secret: Option<&[u8]>, show_ids: bool) -> Self {
+        let hash = blake3::derive_key("lastevent 2026-11-30 pseudonyms", secret.unwrap_or(b"default"));
+        let mut sip = [0; 16];
+        sip.copy_from_slice(&blake3::derive_key("lastevent 2026-11-30 digests", &hash)[..16]);
+        Self { hash, sip, show_ids, is_default: secret.is_none() }
+    }
+
+    /// The key of payload digests.
+    pub fn sip(&self) -> &[u8; 16] {
+        &self.sip
+    }
+
+    /// The keyed 64-bit hash of a text, apart for each purpose (`s` sessions, `c` cursors, `a` addresses …).
+    pub fn hash(&self, purpose: u8, text: &[u8]) -> u64 {
+        let mut hasher = blake3::Hasher::new_keyed(&self.hash);
+        hasher.update(&[purpose]).update(text);
+        let mut out = [0; 8];
+        hasher.finalize_xof().fill(&mut out);
+        u64::from_be_bytes(out).max(1)
+    }
+}

@@ -1,0 +1,1 @@
+//! Pure parsers: bytes to borrowed values. No I/O, and no word of MCP.
