@@ -4,5 +4,7 @@
 pub mod capture;
 pub mod evidence;
 pub mod model;
+pub mod reconstruct;
 pub mod redact;
+pub mod rules;
 pub mod wire;

@@ -1,0 +1,89 @@
+//! What a rule says: a finding with its evidence, not yet resolved to files and names.
+
+use crate::{evidence::Locus, model::EventId};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Information.
+    Note,
+    /// A SHOULD violated, an outcome that needs action, or an error with incomplete proof.
+    Warning,
+    /// A wrong or lost result, a double execution, or a MUST violated and proven.
+    Error,
+}
+
+/// How sure it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Certainty {
+    /// It rests on several assumptions. Never an error.
+    Possible,
+    /// It rests on one assumption, which the finding names.
+    Likely,
+    /// The bytes prove it.
+    Certain,
+}
+
+/// Whose fault it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Party {
+    /// The client.
+    Client,
+    /// The server.
+    Server,
+    /// Something between the two.
+    Proxy,
+    /// The capture does not tell.
+    Unknown,
+}
+
+/// One piece of evidence: where, and what stands there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    /// Where it stands.
+    pub at: Locus,
+    /// What stands there, in words and facts; never captured text that is not redacted.
+    pub what: Cow<'static, str>,
+}
+
+/// One occurrence of a fault. It cannot be built without primary evidence.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// The rule's id.
+    pub rule: &'static str,
+    /// The rule's sub-kind.
+    pub kind: Option<&'static str>,
+    /// How bad it is.
+    pub severity: Severity,
+    /// How sure it is.
+    pub certainty: Certainty,
+    /// Whose fault it is.
+    pub party: Party,
+    /// One sentence.
+    pub message: String,
+    /// Index of the session in the run.
+    pub session: Option<u32>,
+    /// Index of the request in the session.
+    pub request: Option<u32>,
+    /// Index of the stream in the session.
+    pub stream: Option<u32>,
+    /// The cursor that it is about.
+    pub cursor: Option<EventId>,
+    /// How many occurrences it groups.
+    pub count: u32,
+    /// Evidence, the primary piece first; never empty.
+    pub evidence: Vec<Evidence>,
+    /// What it takes for granted.
+    pub assumptions: Vec<Cow<'static, str>>,
+    /// What to do, where that depends on the case; else the rule's own remedy holds.
+    pub remedy: Option<Cow<'static, str>>,
+    /// The exchanges that it is about, for suppression (indices in the run, sorted).
+    pub exchanges: Vec<u32>,
+    /// The rules of findings that it suppressed.
+    pub suppressed: Vec<&'static str>,
+}
