@@ -4,8 +4,8 @@ use super::{Case, Evidence, Finding, Party, Rule, Severity};
 use crate::{
     evidence::Locus,
     model::{
-        Direction, End, EventLog, Exchange, Leg, Method, OpenedBy, Receipt, Request, RequestState, Resolved, Resumption, Side, Stream,
-        Terminal, Time, Transport,
+        Direction, End, EventLog, Exchange, Leg, Method, OpenedBy, Receipt, Request, RequestState, Resolved,
+        Resumption, Side, Stream, Terminal, Time, Transport,
     },
     reconstruct::clock,
 };
@@ -21,7 +21,8 @@ pub fn last_heard(exchange: &Exchange) -> Option<Time> {
 
 /// The resume was made by GET, as the protocol wants it.
 pub fn by_get(resumption: &Resumption, exchange: &Exchange) -> bool {
-    exchange.method == Method::Get && resumption.cursor.id == exchange.cursor.as_ref().map_or(resumption.cursor.id, |c| c.id)
+    exchange.method == Method::Get
+        && resumption.cursor.id == exchange.cursor.as_ref().map_or(resumption.cursor.id, |c| c.id)
 }
 
 impl<'c> Case<'c> {
@@ -46,7 +47,14 @@ impl<'c> Case<'c> {
     }
 
     /// A finding of this session, with its primary evidence.
-    pub fn finding(&self, rule: &Rule, party: Party, message: String, at: Locus, what: impl Into<Cow<'static, str>>) -> Finding {
+    pub fn finding(
+        &self,
+        rule: &Rule,
+        party: Party,
+        message: String,
+        at: Locus,
+        what: impl Into<Cow<'static, str>>,
+    ) -> Finding {
         Finding::new(rule, party, message, Evidence { at, what: what.into() }).in_session(self.index)
     }
 
@@ -63,7 +71,8 @@ impl<'c> Case<'c> {
 
     /// The POST stream that a resume is known to mean; none where that is ambiguous or unknown.
     pub fn meant(&self, resumption: &Resumption) -> Option<(u32, &'c Stream)> {
-        let known = matches!(resumption.resolved, Resolved::Exact | Resolved::Format | Resolved::Content | Resolved::Temporal);
+        let known =
+            matches!(resumption.resolved, Resolved::Exact | Resolved::Format | Resolved::Content | Resolved::Temporal);
         let stream = resumption.stream.filter(|_| known)?;
         Some((stream, self.stream(stream)))
     }
@@ -104,11 +113,15 @@ impl<'c> Case<'c> {
     /// A client's request that was open when an exchange began and whose connection had ended by then.
     pub fn stranded_request(&self, exchange: u32) -> Option<u32> {
         let sent = self.exchange(exchange).sent;
-        self.session.requests.iter().position(|request| {
-            let post = self.exchange(request.at.exchange);
-            let ended = post.ended.zip(sent).is_some_and(|(ended, sent)| ended <= sent);
-            request.direction == Direction::Client && self.is_open_at(request, exchange) && ended
-        }).map(|r| r as u32)
+        self.session
+            .requests
+            .iter()
+            .position(|request| {
+                let post = self.exchange(request.at.exchange);
+                let ended = post.ended.zip(sent).is_some_and(|(ended, sent)| ended <= sent);
+                request.direction == Direction::Client && self.is_open_at(request, exchange) && ended
+            })
+            .map(|r| r as u32)
     }
 
     /// The session id was accepted (2xx) by a later exchange.
@@ -142,15 +155,22 @@ impl<'c> Case<'c> {
     /// As [`Case::is_captured`], for one connection.
     pub fn leg_is_captured(&self, leg: &Leg) -> bool {
         let exchange = self.exchange(leg.exchange);
-        exchange.response.is_whole() || exchange.response.content().is_some() && clock::ended_on_wire(exchange)
+        exchange.response.is_whole()
+            || exchange.response.content().is_some() && clock::ended_on_wire(exchange)
             || exchange.status.is_some_and(|s| s >= 400)
     }
 
     /// Every event stream of the session that could have carried an answer after an exchange began was captured.
     pub fn streams_are_captured_since(&self, exchange: u32) -> bool {
-        self.session.streams.iter().flat_map(|s| &s.legs).filter(|leg| leg.exchange >= exchange || leg.ended.is_none_or(|e| {
-            self.exchange(exchange).sent.is_none_or(|sent| e >= sent)
-        })).all(|leg| self.leg_is_captured(leg) || self.exchange(leg.exchange).end == End::Open)
+        self.session
+            .streams
+            .iter()
+            .flat_map(|s| &s.legs)
+            .filter(|leg| {
+                leg.exchange >= exchange
+                    || leg.ended.is_none_or(|e| self.exchange(exchange).sent.is_none_or(|sent| e >= sent))
+            })
+            .all(|leg| self.leg_is_captured(leg) || self.exchange(leg.exchange).end == End::Open)
     }
 
     /// The cursor that a client holds at the end of a connection.
@@ -187,7 +207,10 @@ impl<'c> Case<'c> {
 
     /// The same client initialized again after an exchange.
     pub fn reinitialized_after(&self, exchange: u32) -> Option<u32> {
-        self.capture.sessions.iter().filter(|s| s.endpoint == self.session.endpoint && s.client_scope == self.session.client_scope)
+        self.capture
+            .sessions
+            .iter()
+            .filter(|s| s.endpoint == self.session.endpoint && s.client_scope == self.session.client_scope)
             .filter_map(|s| s.exchanges.first().copied())
             .filter(|x| *x > exchange && crate::reconstruct::initializes(self.exchange(*x)))
             .min()
