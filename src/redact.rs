@@ -1,5 +1,12 @@
 //! The only door from captured bytes to printed text: keyed pseudonyms and escaping.
 
+pub mod escape;
+mod shorten;
+mod texts;
+
+pub use shorten::Shortener;
+pub use texts::IdTexts;
+
 use crate::model::{Cursor, EventId, SessionId, Shape};
 use std::sync::Arc;
 
@@ -20,6 +27,11 @@ impl Key {
         let mut sip = [0; 16];
         sip.copy_from_slice(&blake3::derive_key("lastevent 2026-11-30 digests", &hash)[..16]);
         Self { hash, sip, show_ids, is_default: secret.is_none() }
+    }
+
+    /// What reports say of the key: `default`, or a digest that names it.
+    pub fn name(&self) -> String {
+        if self.is_default { "default".to_owned() } else { format!("k_{:016x}", self.hash(b'k', b"name")) }
     }
 
     /// The key of payload digests.
