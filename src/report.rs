@@ -2,6 +2,7 @@
 
 pub mod json;
 pub mod ndjson;
+pub mod rules;
 pub mod sessions;
 pub mod table;
 pub mod text;
