@@ -5,6 +5,7 @@ pub mod audit;
 pub mod capture;
 pub mod cli;
 pub mod evidence;
+pub mod guard;
 pub mod model;
 pub mod reconstruct;
 pub mod redact;

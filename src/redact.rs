@@ -7,9 +7,6 @@ mod texts;
 pub use shorten::Shortener;
 pub use texts::IdTexts;
 
-use crate::model::{Cursor, EventId, SessionId, Shape};
-use std::sync::Arc;
-
 /// The key of a run's pseudonyms. Without a key file it is a constant, so that runs and shards agree.
 pub struct Key {
     hash: [u8; 32],
