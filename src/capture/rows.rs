@@ -109,7 +109,7 @@ pub fn read(limits: &Limits, bytes: &mut dyn BufRead) -> Result<Vec<(Origin, Fil
     loop {
         line.clear();
         number += 1;
-        if bytes.by_ref().take(limits.body).read_until(b'\n', &mut line)? == 0 {
+        if (&mut *bytes).take(limits.body).read_until(b'\n', &mut line)? == 0 {
             break;
         }
         if line.trim_ascii().is_empty() {
