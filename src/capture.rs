@@ -4,6 +4,8 @@ mod input;
 mod raw;
 
 pub mod digest;
+pub mod rows;
+pub mod transcript;
 
 pub use input::{Bytes, CaveatCount, Context, FileFacts, Limits, ReadError};
 pub use raw::{Headers, RawBody, RawExchange, RecordedEvent, header};

@@ -16,6 +16,17 @@ pub enum Severity {
     Error,
 }
 
+impl Severity {
+    /// Its name, as it is serialised.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
 /// How sure it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -26,6 +37,17 @@ pub enum Certainty {
     Likely,
     /// The bytes prove it.
     Certain,
+}
+
+impl Certainty {
+    /// Its name, as it is serialised.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Possible => "possible",
+            Self::Likely => "likely",
+            Self::Certain => "certain",
+        }
+    }
 }
 
 /// Whose fault it is.
@@ -40,6 +62,18 @@ pub enum Party {
     Proxy,
     /// The capture does not tell.
     Unknown,
+}
+
+impl Party {
+    /// Its name, as it is serialised.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Server => "server",
+            Self::Proxy => "proxy",
+            Self::Unknown => "unknown",
+        }
+    }
 }
 
 /// One piece of evidence: where, and what stands there.

@@ -27,6 +27,25 @@ pub enum Family {
     Http,
 }
 
+impl Family {
+    /// All of them, in the order of the catalogue.
+    pub const ALL: [Self; 7] =
+        [Self::Resume, Self::Replay, Self::Terminal, Self::Reconnect, Self::Session, Self::Event, Self::Http];
+
+    /// Its name, which is also its selector.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Resume => "resume",
+            Self::Replay => "replay",
+            Self::Terminal => "terminal",
+            Self::Reconnect => "reconnect",
+            Self::Session => "session",
+            Self::Event => "event",
+            Self::Http => "http",
+        }
+    }
+}
+
 /// A number that a rule compares with; `--set RULE.NAME=VALUE` changes it.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Threshold {
