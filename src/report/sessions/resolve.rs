@@ -1,8 +1,6 @@
 //! From the capture, which holds indices, to the document, which holds names and places.
 
-use super::{
-    BodyState, Implementation, Leg, Place, Request, Resumption, SCHEMA, Session, Sessions, Stream, Terminal,
-};
+use super::{BodyState, Implementation, Leg, Place, Request, Resumption, SCHEMA, Session, Sessions, Stream, Terminal};
 use crate::{
     audit::{Run, caveats, places, pseudonym, real_id, stamp::Stamp},
     evidence::Locus,
