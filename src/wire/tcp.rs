@@ -3,7 +3,7 @@
 mod history;
 mod stream;
 
-pub use stream::{Close, Delivery, Held, Part, Received, Stamp, Stream};
+pub use stream::{Close, Delivery, Held, Part, Place, Received, Stamp, Stream};
 
 /// One TCP segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,8 +19,10 @@ pub struct Stamp {
 pub enum Part<'a> {
     /// Bytes as they were sent.
     Bytes(&'a [u8]),
-    /// So many bytes were sent and not captured; it is not known which.
+    /// So many bytes were sent and are in no packet of the capture.
     Hole(u64),
+    /// So many bytes were sent and left out of their packet by the snap length.
+    Cut(u64),
 }
 
 /// The next stretch of a stream, in order.
@@ -80,6 +82,20 @@ struct Waiting {
     stamp: Stamp,
 }
 
+/// A place in a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    next: i64,
+    next_seq: u32,
+}
+
+impl Place {
+    /// Offset of the byte with this sequence number, which lies within 2 GiB of the place.
+    pub fn offset_of(self, seq: u32) -> i64 {
+        self.next.saturating_add(i64::from(seq.wrapping_sub(self.next_seq).cast_signed()))
+    }
+}
+
 /// One direction of a TCP connection.
 #[derive(Default)]
 pub struct Stream {
@@ -96,7 +112,12 @@ pub struct Stream {
 impl Stream {
     /// Offset of the byte with this sequence number; none before the first packet.
     pub fn offset_of(&self, seq: u32) -> Option<i64> {
-        self.started.then(|| self.next.saturating_add(i64::from(seq.wrapping_sub(self.next_seq).cast_signed())))
+        self.place().map(|place| place.offset_of(seq))
+    }
+
+    /// The present place in the stream, to turn sequence numbers into offsets; none before the first packet.
+    pub fn place(&self) -> Option<Place> {
+        self.started.then_some(Place { next: self.next, next_seq: self.next_seq })
     }
 
     /// Up to which offset the other side has acknowledged; none where no acknowledgement was seen.
@@ -154,7 +175,7 @@ impl Stream {
         let skip = usize::try_from(self.next - start).unwrap_or(0);
         if start <= self.next && self.waiting.is_empty() {
             let fresh = segment.payload.get(skip..).unwrap_or_default();
-            self.deliver(fresh, end, stamp, stamp, sink);
+            self.deliver(fresh, end, Part::Cut, stamp, stamp, sink);
             return received;
         }
         received.conflict |= self.keep(segment, start, stamp, held);
@@ -175,7 +196,7 @@ impl Stream {
             && self.next < at
         {
             let stamp = Stamp::default();
-            self.deliver(&[], at, stamp, stamp, sink);
+            self.deliver(&[], at, Part::Hole, stamp, stamp, sink);
         }
     }
 
@@ -189,8 +210,16 @@ impl Stream {
         }
     }
 
-    /// Delivers bytes at the next offset, and a hole from their end to `end`.
-    fn deliver(&mut self, bytes: &[u8], end: i64, own: Stamp, ready: Stamp, sink: &mut dyn FnMut(Delivery<'_>)) {
+    /// Delivers bytes at the next offset, and what is `lacking` from their end to `end`.
+    fn deliver(
+        &mut self,
+        bytes: &[u8],
+        end: i64,
+        lacking: fn(u64) -> Part<'static>,
+        own: Stamp,
+        ready: Stamp,
+        sink: &mut dyn FnMut(Delivery<'_>),
+    ) {
         if !bytes.is_empty() {
             let offset = self.next;
             self.advance(bytes.len() as i64);
@@ -201,7 +230,7 @@ impl Stream {
             let (offset, length) = (self.next, end.abs_diff(self.next));
             self.advance(end - self.next);
             self.history.clear();
-            sink(Delivery { offset, part: Part::Hole(length), own, ready });
+            sink(Delivery { offset, part: lacking(length), own, ready });
         }
     }
 
@@ -274,7 +303,8 @@ impl Stream {
             if let Some((&next, _)) = self.waiting.first_key_value() {
                 end = end.min(next);
             }
-            self.deliver(bytes, end, waiting.stamp, ready.unwrap_or(waiting.stamp), sink);
+            let ready = ready.unwrap_or(waiting.stamp);
+            self.deliver(bytes, end, Part::Cut, waiting.stamp, ready, sink);
         }
     }
 
@@ -292,7 +322,7 @@ impl Stream {
     fn skip_hole(&mut self, held: &mut Held, sink: &mut dyn FnMut(Delivery<'_>)) {
         let Some((&first, waiting)) = self.waiting.first_key_value() else { return };
         let stamp = waiting.stamp;
-        self.deliver(&[], first, stamp, stamp, sink);
+        self.deliver(&[], first, Part::Hole, stamp, stamp, sink);
         self.drain(None, held, sink);
     }
 }

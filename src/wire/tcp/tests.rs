@@ -59,6 +59,7 @@ fn shown(delivery: Delivery<'_>) -> (i64, String, u32, u32) {
     let text = match delivery.part {
         Part::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
         Part::Hole(length) => format!("<{length}>"),
+        Part::Cut(length) => format!("[{length}]"),
     };
     (delivery.offset, text, delivery.own.frame, delivery.ready.frame)
 }
@@ -155,12 +156,12 @@ fn what_the_snap_length_cut_is_a_hole_unless_another_packet_brings_it() {
     let mut wire = Wire::new();
     wire.send(Segment { missing: 6, ..wire.at(0, b"head") });
     wire.send(Segment { missing: 2, ..wire.at(10, b"next") });
-    assert_eq!(wire.text(), "head<6>next<2>");
+    assert_eq!(wire.text(), "head[6]next[2]");
     let mut wire = Wire::new();
     wire.send(Segment { missing: 4, ..wire.at(4, b"4567") });
     wire.data(8, b"89ab");
     wire.send(Segment { missing: 2, ..wire.at(0, b"01") });
-    assert_eq!(wire.text(), "01<2>456789ab");
+    assert_eq!(wire.text(), "01[2]456789ab");
 }
 
 #[test]
@@ -182,7 +183,7 @@ fn a_reset_closes_at_once_unless_bytes_before_it_may_come() {
     wire.data(2, b"cd");
     assert_eq!((wire.text().as_str(), wire.stream.closed()), ("abcd", Some(Close::Reset)));
     let mut wire = Wire::new();
-    wire.send(Segment { rst: true, seq: 0, ..wire.at(0, b"") });
+    wire.send(Segment { rst: true, seq: 0x7000_0000, ..wire.at(0, b"") });
     assert_eq!(wire.stream.closed(), Some(Close::Reset));
 }
 
