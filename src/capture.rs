@@ -6,6 +6,7 @@ mod raw;
 pub mod digest;
 pub mod rows;
 pub mod transcript;
+pub mod pcap;
 
 pub use input::{Bytes, CaveatCount, Context, FileFacts, Limits, ReadError};
 pub use raw::{Headers, RawBody, RawExchange, RecordedEvent, header};

@@ -2,3 +2,8 @@
 
 pub mod json;
 pub mod sse;
+pub mod coding;
+pub mod http1;
+pub mod ip;
+pub mod link;
+pub mod tcp;
