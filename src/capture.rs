@@ -4,9 +4,9 @@ mod input;
 mod raw;
 
 pub mod digest;
+pub mod pcap;
 pub mod rows;
 pub mod transcript;
-pub mod pcap;
 
 pub use input::{Bytes, CaveatCount, Context, FileFacts, Limits, ReadError};
 pub use raw::{Headers, RawBody, RawExchange, RecordedEvent, header};
