@@ -4,6 +4,7 @@ mod input;
 mod raw;
 
 pub mod digest;
+pub mod har;
 
 pub use input::{Bytes, CaveatCount, Context, FileFacts, Limits, ReadError};
 pub use raw::{Headers, RawBody, RawExchange, RecordedEvent, header};

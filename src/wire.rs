@@ -1,1 +1,4 @@
 //! Pure parsers: bytes to borrowed values. No I/O, and no word of MCP.
+
+pub mod har_split;
+pub mod timestamp;
