@@ -3,6 +3,7 @@
 
 pub mod capture;
 pub mod evidence;
+pub mod guard;
 pub mod model;
 pub mod reconstruct;
 pub mod redact;

@@ -1,8 +1,5 @@
 //! The only door from captured bytes to printed text: keyed pseudonyms and escaping.
 
-use crate::model::{Cursor, EventId, SessionId, Shape};
-use std::sync::Arc;
-
 /// The key of a run's pseudonyms. Without a key file it is a constant, so that runs and shards agree.
 pub struct Key {
     hash: [u8; 32],
