@@ -19,18 +19,28 @@ mod timing;
 use super::{Bytes, Context, FileFacts, ReadError};
 use crate::{
     model::{Address, Exchange, Vantage},
-    wire::har_split::{Fault, Scanner},
+    wire::har_split::{Buffer, Fault, Scanner},
 };
 use feed::{Cut, Feed};
 use fold::Fold;
 use rayon::prelude::*;
 pub use recorder::{Kind, Recorder};
 
-/// What the file alone does not hold.
-#[derive(Clone, Copy, Default)]
+/// What the file alone does not hold, and how it is read.
+#[derive(Clone, Copy)]
 pub struct Options<'o> {
     /// Looks up a body that stands in a file of its own (`_file`, as Playwright attaches them) by its name.
     pub member: Option<&'o (dyn Fn(&str) -> Option<Vec<u8>> + Sync)>,
+    /// Bytes that are read at a time. The result does not depend on it.
+    pub block: usize,
+}
+
+impl Default for Options<'_> {
+    /// No other files, and blocks of 1 MiB: large enough to make the search for a boundary cheap, small enough for a
+    /// cache.
+    fn default() -> Self {
+        Self { member: None, block: 1 << 20 }
+    }
 }
 
 /// What all who read entries share.
@@ -52,17 +62,16 @@ impl Job<'_> {
 /// Buffers for bodies, kept from entry to entry.
 #[derive(Debug, Default)]
 struct Scratch {
-    request: Vec<u8>,
+    request: Buffer,
     request_decoded: Vec<u8>,
-    response: Vec<u8>,
+    response: Buffer,
     response_decoded: Vec<u8>,
 }
 
 impl Scratch {
     fn clear(&mut self) {
-        for buffer in body::buffers(self) {
-            buffer.clear();
-        }
+        self.request.clear();
+        self.response.clear();
     }
 }
 
@@ -81,7 +90,7 @@ pub fn read(input: &mut Bytes<'_>, context: &Context<'_>) -> Result<FileFacts, R
 ///
 /// As [`read`].
 pub fn read_with(input: &mut Bytes<'_>, context: &Context<'_>, options: &Options<'_>) -> Result<FileFacts, ReadError> {
-    run(Feed::new(input, Cut::Entries), Fold::document(context, options))
+    run(Feed::new(input, Cut::Entries, options.block), Fold::document(context, options))
 }
 
 /// Reads HAR entries, one a line.
@@ -90,7 +99,20 @@ pub fn read_with(input: &mut Bytes<'_>, context: &Context<'_>, options: &Options
 ///
 /// No line holds an entry, or nothing can be read at all. Other lines are counted in a caveat.
 pub fn read_lines(input: &mut Bytes<'_>, context: &Context<'_>) -> Result<FileFacts, ReadError> {
-    run(Feed::new(input, Cut::Lines), Fold::lines(context, &Options::default()))
+    read_lines_with(input, context, &Options::default())
+}
+
+/// Reads HAR entries, one a line, whose bodies may stand in files of their own.
+///
+/// # Errors
+///
+/// As [`read_lines`].
+pub fn read_lines_with(
+    input: &mut Bytes<'_>,
+    context: &Context<'_>,
+    options: &Options<'_>,
+) -> Result<FileFacts, ReadError> {
+    run(Feed::new(input, Cut::Lines, options.block), Fold::lines(context, options))
 }
 
 /// Reads one entry from a text of its own; none where it cannot be MCP.

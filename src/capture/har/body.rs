@@ -1,7 +1,7 @@
 //! What a body's absence, emptiness or text means, for each way in which recorders lose bodies.
 
 use super::{
-    Options, Scratch,
+    Options,
     entry::{Entry, Text},
     recorder::Kind,
     relevance,
@@ -9,7 +9,7 @@ use super::{
 use crate::{
     capture::RawBody,
     model::Missing,
-    wire::har_split::{RawString, Scalar, Scanner},
+    wire::har_split::{Buffer, RawString, Scalar, Scanner},
 };
 use base64::{
     Engine,
@@ -38,7 +38,7 @@ pub(super) struct Notes {
 /// The body of the request.
 pub(super) fn request<'s>(
     entry: &Entry<'s>,
-    text: &'s mut Vec<u8>,
+    text: &'s mut Buffer,
     decoded: &'s mut Vec<u8>,
     options: &Options<'_>,
     limit: usize,
@@ -122,7 +122,7 @@ pub(super) fn response<'s>(
     status: Option<u16>,
     kind: Kind,
     unfinished: bool,
-    scratch: (&'s mut Vec<u8>, &'s mut Vec<u8>),
+    scratch: (&'s mut Buffer, &'s mut Vec<u8>),
     options: &Options<'_>,
     limit: usize,
 ) -> (RawBody<'s>, Notes) {
@@ -282,10 +282,4 @@ fn has_field(text: &[u8]) -> bool {
                 .iter()
                 .any(|field| line.strip_prefix(*field).is_some_and(|rest| rest.is_empty() || rest.starts_with(b":")))
     })
-}
-
-/// The buffers of one half of an exchange.
-pub(super) fn buffers(scratch: &mut Scratch) -> [&mut Vec<u8>; 4] {
-    let Scratch { request, request_decoded, response, response_decoded } = scratch;
-    [request, request_decoded, response, response_decoded]
 }

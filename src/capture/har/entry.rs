@@ -1,10 +1,7 @@
 //! One entry of a HAR as it stands in the text: which members it has and where, nothing decided yet.
 
 use super::{Scratch, relevance};
-use crate::wire::har_split::{Fault, RawString, Scalar, Scanner};
-
-/// Name and value of a header line.
-pub(super) type Line<'t> = (RawString<'t>, RawString<'t>);
+use crate::wire::har_split::{Buffer, Fault, Pairs, RawString, Scalar, Scanner};
 
 /// The text of a body.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,7 +20,7 @@ pub(super) struct Request<'t> {
     pub method: Scalar<'t>,
     pub url: Scalar<'t>,
     pub http_version: Scalar<'t>,
-    pub headers: Vec<Line<'t>>,
+    pub headers: Pairs<'t>,
     pub body_size: Scalar<'t>,
     pub has_body: bool,
     pub mime: Scalar<'t>,
@@ -37,7 +34,7 @@ pub(super) struct Request<'t> {
 pub(super) struct Response<'t> {
     pub present: bool,
     pub status: Scalar<'t>,
-    pub headers: Vec<Line<'t>>,
+    pub headers: Pairs<'t>,
     pub body_size: Scalar<'t>,
     pub error: Scalar<'t>,
     pub size: Scalar<'t>,
@@ -117,7 +114,7 @@ impl<'t> Entry<'t> {
         scanner.object(|scanner, key| {
             match key {
                 b"status" => self.response.status = scanner.scalar()?,
-                b"headers" => headers(scanner, &mut self.response.headers)?,
+                b"headers" => self.response.headers.read(scanner)?,
                 b"bodySize" => self.response.body_size = scanner.scalar()?,
                 b"_error" | b"_failureText" => {
                     let error = scanner.scalar()?;
@@ -159,7 +156,7 @@ impl<'t> Request<'t> {
                 b"method" => self.method = scanner.scalar()?,
                 b"url" => self.url = scanner.scalar()?,
                 b"httpVersion" => self.http_version = scanner.scalar()?,
-                b"headers" => headers(scanner, &mut self.headers)?,
+                b"headers" => self.headers.read(scanner)?,
                 b"bodySize" => self.body_size = scanner.scalar()?,
                 b"postData" if scanner.peek() == Some(b'{') => self.body(scanner, scratch, limit)?,
                 _ => scanner.skip()?,
@@ -205,7 +202,7 @@ impl<'t> Timings<'t> {
 }
 
 /// Reads the text of a body, into `out` where that is given.
-fn text<'t>(scanner: &mut Scanner<'t>, out: Option<&mut Vec<u8>>, limit: usize) -> Result<Text<'t>, Fault> {
+fn text<'t>(scanner: &mut Scanner<'t>, out: Option<&mut Buffer>, limit: usize) -> Result<Text<'t>, Fault> {
     match out {
         Some(out) if scanner.peek() == Some(b'"') => {
             out.clear();
@@ -213,52 +210,5 @@ fn text<'t>(scanner: &mut Scanner<'t>, out: Option<&mut Vec<u8>>, limit: usize) 
             Ok(Text::Copied { cut: copied.cut })
         }
         _ => Ok(scanner.scalar()?.raw().map_or(Text::Absent, Text::Raw)),
-    }
-}
-
-/// Reads headers: `[{"name": …, "value": …}]`, `[[name, value]]` or `{name: value}`.
-fn headers<'t>(scanner: &mut Scanner<'t>, lines: &mut Vec<Line<'t>>) -> Result<(), Fault> {
-    lines.clear();
-    match scanner.peek() {
-        Some(b'[') => scanner.array(|scanner| {
-            let (mut name, mut value) = (Scalar::Absent, Scalar::Absent);
-            match scanner.peek() {
-                Some(b'{') => scanner.object(|scanner, key| {
-                    match key {
-                        b"name" => name = scanner.scalar()?,
-                        b"value" => value = scanner.scalar()?,
-                        _ => scanner.skip()?,
-                    }
-                    Ok(())
-                })?,
-                Some(b'[') => {
-                    let mut place = 0;
-                    scanner.array(|scanner| {
-                        match place {
-                            0 => name = scanner.scalar()?,
-                            1 => value = scanner.scalar()?,
-                            _ => scanner.skip()?,
-                        }
-                        place += 1;
-                        Ok(())
-                    })?;
-                }
-                _ => scanner.skip()?,
-            }
-            push(lines, name, value);
-            Ok(())
-        }),
-        Some(b'{') => scanner.members(|scanner, key| {
-            let value = scanner.scalar()?;
-            push(lines, Scalar::Text(key), value);
-            Ok(())
-        }),
-        _ => scanner.skip(),
-    }
-}
-
-fn push<'t>(lines: &mut Vec<Line<'t>>, name: Scalar<'t>, value: Scalar<'t>) {
-    if let Some(name) = name.raw() {
-        lines.push((name, value.raw().unwrap_or_default()));
     }
 }

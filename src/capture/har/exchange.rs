@@ -1,13 +1,10 @@
 //! From an entry of a HAR to a raw exchange: status, bodies, times and how the response ended.
 
-use super::{
-    Job, Scratch, body,
-    entry::{Entry, Line},
-    events, relevance, timing,
-};
+use super::{Job, Scratch, body, entry::Entry, events, relevance, timing};
 use crate::{
     capture::{Headers, RawBody, RawExchange},
     model::{Address, End, Missing, Side},
+    wire::har_split::Pair,
 };
 use bitflags::bitflags;
 use std::borrow::Cow;
@@ -62,7 +59,7 @@ pub(super) fn exchange<'s>(
     }
     let limit = job.body_limit();
     let times = timing::times(entry, job.kind);
-    let [request_text, request_decoded, text, decoded] = body::buffers(scratch);
+    let Scratch { request: request_text, request_decoded, response: text, response_decoded: decoded } = scratch;
 
     let mut raw = RawExchange::new(request.method.text_or_empty(), request.url.text_or_empty());
     raw.request_body = body::request(entry, request_text, request_decoded, job.options, limit);
@@ -120,12 +117,12 @@ fn end(entry: &Entry<'_>, status: Option<u16>, unfinished: bool) -> End {
     if entry.response.present && (unfinished || failed) { End::Abrupt(Side::Unknown) } else { End::Unknown }
 }
 
-fn headers<'t>(lines: &[Line<'t>]) -> Headers<'t> {
+fn headers<'t>(lines: &[Pair<'t>]) -> Headers<'t> {
     lines.iter().map(|(name, value)| (name.text(), value.text())).collect()
 }
 
 /// A header that decides sessions or cursors holds the placeholder of Dev Proxy.
-fn is_redacted(headers: &[Line<'_>]) -> bool {
+fn is_redacted(headers: &[Pair<'_>]) -> bool {
     ["mcp-session-id", "last-event-id"]
         .iter()
         .any(|name| relevance::value(headers, name).is_some_and(|value| value.is("REDACTED") || value.is("[REDACTED]")))

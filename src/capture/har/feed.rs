@@ -3,9 +3,6 @@
 use crate::{capture::Bytes, wire::har_split::last_boundary};
 use std::io;
 
-/// Bytes of a block; large enough to make the search for a boundary cheap, small enough for a cache.
-const BLOCK: usize = 1 << 20;
-
 /// Where blocks end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cut {
@@ -37,6 +34,8 @@ impl Block {
 pub(super) struct Feed<'f, 'b> {
     input: &'f mut Bytes<'b>,
     cut: Cut,
+    /// Bytes of a block.
+    size: usize,
     /// What was read behind the last cut.
     rest: Vec<u8>,
     offset: u64,
@@ -47,9 +46,19 @@ pub(super) struct Feed<'f, 'b> {
 }
 
 impl<'f, 'b> Feed<'f, 'b> {
-    pub fn new(input: &'f mut Bytes<'b>, cut: Cut) -> Self {
+    pub fn new(input: &'f mut Bytes<'b>, cut: Cut, size: usize) -> Self {
         let aligned = cut == Cut::Lines;
-        Self { input, cut, rest: Vec::new(), offset: 0, aligned, ended: false, failure: None, spare: Vec::new() }
+        Self {
+            input,
+            cut,
+            size: size.max(1),
+            rest: Vec::new(),
+            offset: 0,
+            aligned,
+            ended: false,
+            failure: None,
+            spare: Vec::new(),
+        }
     }
 
     /// The next blocks, `count` at most; none at the end of the file.
@@ -73,7 +82,7 @@ impl<'f, 'b> Feed<'f, 'b> {
         }
         let mut bytes = self.spare.pop().unwrap_or_default();
         // Buffers stay as long as they ever were, so that none is filled with zeros twice.
-        bytes.resize(bytes.len().max(BLOCK).max(self.rest.len() + BLOCK / 2), 0);
+        bytes.resize(bytes.len().max(self.size).max(self.rest.len() + self.size.div_ceil(2)), 0);
         let mut length = self.rest.len();
         bytes[..length].copy_from_slice(&self.rest);
         while length < bytes.len() && !self.ended {

@@ -2,8 +2,8 @@
 //!
 //! The rule is generous: what it lets pass is judged again with the body at hand.
 
-use super::entry::{Entry, Line, Text};
-use crate::wire::har_split::RawString;
+use super::entry::{Entry, Text};
+use crate::wire::har_split::{Pair, RawString};
 
 /// The entry may be MCP, as far as it has been read.
 pub(super) fn may_be_mcp(entry: &Entry<'_>) -> bool {
@@ -56,11 +56,11 @@ fn sends_json(entry: &Entry<'_>) -> bool {
 }
 
 /// The first value of a header.
-pub(super) fn value<'t>(headers: &[Line<'t>], name: &str) -> Option<RawString<'t>> {
+pub(super) fn value<'t>(headers: &[Pair<'t>], name: &str) -> Option<RawString<'t>> {
     headers.iter().find(|(n, _)| n.is(name)).map(|(_, value)| *value)
 }
 
-fn has(headers: &[Line<'_>], name: &str) -> bool {
+fn has(headers: &[Pair<'_>], name: &str) -> bool {
     value(headers, name).is_some()
 }
 

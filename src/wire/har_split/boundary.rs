@@ -4,7 +4,7 @@
 //! have to be escaped; with a colon behind it, it is a key. From a key it is short to the end of the object that
 //! holds it. Whether that object is an entry nobody knows here: whoever reads up to a boundary must verify it.
 
-use super::string::plain_end;
+use super::marks::plain_end;
 use memchr::memmem;
 
 const KEY: &[u8] = br#""startedDateTime""#;

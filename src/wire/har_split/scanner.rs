@@ -1,6 +1,7 @@
 //! A strict JSON scanner that goes once over a text, keeps no tree and recurses nowhere.
 
-use super::{Copied, RawString, Scalar};
+use super::{Buffer, Copied, RawString, Scalar};
+use std::borrow::Cow;
 
 /// Why a text is no JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -43,6 +44,16 @@ impl<'t> Scanner<'t> {
     /// The offset.
     pub fn at(&self) -> usize {
         self.at
+    }
+
+    /// The text.
+    pub(super) fn text(&self) -> &'t [u8] {
+        self.text
+    }
+
+    /// Stands at another offset.
+    pub(super) fn go(&mut self, at: usize) {
+        self.at = at;
     }
 
     /// Steps over white space and returns the byte behind it; none at the text's end.
@@ -117,7 +128,7 @@ impl<'t> Scanner<'t> {
     /// # Errors
     ///
     /// As [`Scanner::string`].
-    pub fn string_into(&mut self, out: &mut Vec<u8>, limit: usize) -> Result<Copied, Fault> {
+    pub fn string_into(&mut self, out: &mut Buffer, limit: usize) -> Result<Copied, Fault> {
         self.quote()?;
         let (copied, end) = RawString::scan_into(self.text, self.at, out, limit)?;
         self.at = end;
@@ -179,7 +190,10 @@ impl<'t> Scanner<'t> {
     /// Something else follows, the object is malformed, or `member` says so.
     #[inline]
     pub fn object(&mut self, mut member: impl FnMut(&mut Self, &[u8]) -> Result<(), Fault>) -> Result<(), Fault> {
-        self.members(|scanner, key| member(scanner, &key.bytes()))
+        self.members(|scanner, key| match key.bytes() {
+            Cow::Borrowed(key) => member(scanner, key),
+            Cow::Owned(key) => member(scanner, &key),
+        })
     }
 
     /// As [`Scanner::object`], with the keys as they stand in the text.

@@ -1,43 +1,13 @@
-//! Where a JSON string ends, and what it says: scanned and unescaped eight bytes at a time.
+//! Where a JSON string ends, and what it says: borrowed as it stands, or copied into a buffer on the way.
 
-use super::Fault;
+use super::{
+    Buffer, Fault,
+    marks::{SPAN, mask, plain_end},
+};
 use std::borrow::Cow;
 
-const ONES: u64 = 0x0101_0101_0101_0101;
-const HIGH: u64 = 0x8080_8080_8080_8080;
-
-/// Marks (by their high bits) bytes of `word` that a plain string cannot hold: quotes, backslashes, control characters.
-/// Bits above the lowest one may be wrong; the lowest one is exact.
-#[inline]
-fn interruptions(word: u64) -> u64 {
-    let quote = word ^ (ONES * b'"' as u64);
-    let slash = word ^ (ONES * b'\\' as u64);
-    let zero = |w: u64| w.wrapping_sub(ONES) & !w;
-    (zero(quote) | zero(slash) | (word.wrapping_sub(ONES * 0x20) & !word)) & HIGH
-}
-
-/// Eight bytes of a text, the first one lowest.
-#[inline]
-fn word(text: &[u8], at: usize) -> Option<u64> {
-    Some(u64::from_le_bytes(*text.get(at..)?.first_chunk()?))
-}
-
-/// The first byte at or behind `at` that ends or interrupts a string; the text's length where there is none.
-#[inline]
-pub(super) fn plain_end(text: &[u8], mut at: usize) -> usize {
-    while let Some(word) = word(text, at) {
-        let found = interruptions(word);
-        if found != 0 {
-            return at + found.trailing_zeros() as usize / 8;
-        }
-        at += 8;
-    }
-    let rest = text.get(at..).unwrap_or_default();
-    rest.iter().position(|b| matches!(b, b'"' | b'\\' | 0..0x20)).map_or(text.len(), |n| at + n)
-}
-
 /// What stands for itself, or for a control character, behind a backslash; 0 for all else.
-const SHORT: [u8; 256] = {
+pub(super) const SHORT: [u8; 256] = {
     let mut table = [0; 256];
     table[b'"' as usize] = b'"';
     table[b'\\' as usize] = b'\\';
@@ -53,35 +23,24 @@ const SHORT: [u8; 256] = {
 /// Reads one escape sequence whose backslash stands at `at`: its length and what it means.
 ///
 /// A lone surrogate means U+FFFD.
-#[inline]
-fn escape(text: &[u8], at: usize) -> Result<(usize, Meaning), Fault> {
+pub(super) fn escape(text: &[u8], at: usize) -> Result<(usize, char), Fault> {
     let letter = *text.get(at + 1).ok_or(Fault::End)?;
     let short = SHORT[letter as usize];
     if short != 0 {
-        return Ok((2, Meaning::Byte(short)));
+        return Ok((2, short.into()));
     }
     if letter != b'u' {
         return Err(Fault::invalid(at + 1, "no such escape"));
     }
     let first = unit(text, at + 2)?;
-    if !(0xD800..0xE000).contains(&first) {
-        return Ok((6, Meaning::Char(char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER))));
-    }
-    if first < 0xDC00 && text.get(at + 6..at + 8) == Some(b"\\u") {
+    if (0xD800..0xDC00).contains(&first) && text.get(at + 6..at + 8) == Some(b"\\u") {
         // A broken second half is found again, and reported, when its own backslash is read.
         if let Ok(second @ 0xDC00..0xE000) = unit(text, at + 8) {
             let code = 0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00);
-            return Ok((12, Meaning::Char(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER))));
+            return Ok((12, char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)));
         }
     }
-    Ok((6, Meaning::Char(char::REPLACEMENT_CHARACTER)))
-}
-
-/// What an escape sequence means.
-#[derive(Clone, Copy)]
-enum Meaning {
-    Byte(u8),
-    Char(char),
+    Ok((6, char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER)))
 }
 
 /// Four hex digits.
@@ -92,6 +51,40 @@ fn unit(text: &[u8], at: usize) -> Result<u32, Fault> {
         value = value << 4 | digit.ok_or(Fault::invalid(i, "no hex digit"))?;
     }
     Ok(value)
+}
+
+/// Looks through a string from `at` on, inside of it, and returns where it ends: at its closing quote, at a control
+/// character, or with the text.
+fn string_end(text: &[u8], mut at: usize) -> Result<usize, Fault> {
+    loop {
+        let mut behind = at + SPAN;
+        let mut marks = match text.get(at..).and_then(<[u8]>::first_chunk::<SPAN>) {
+            Some(span) => mask(span),
+            None => {
+                let end = plain_end(text, at);
+                if text.get(end) != Some(&b'\\') {
+                    return Ok(end);
+                }
+                (at, behind) = (end, end + 1);
+                1
+            }
+        };
+        while marks != 0 {
+            let mark = at + marks.trailing_zeros() as usize;
+            if text.get(mark) != Some(&b'\\') {
+                return Ok(mark);
+            }
+            let letter = *text.get(mark + 1).ok_or(Fault::End)?;
+            if letter == b'u' {
+                unit(text, mark + 2)?;
+            } else if SHORT[letter as usize] == 0 {
+                return Err(Fault::invalid(mark + 1, "no such escape"));
+            }
+            behind = behind.max(mark + 2);
+            marks &= (marks - 1) & !(2 << (mark - at));
+        }
+        at = behind;
+    }
 }
 
 /// A JSON string as it stands in the text, without its quotes.
@@ -115,34 +108,16 @@ impl<'t> RawString<'t> {
     #[inline]
     pub(super) fn scan(text: &'t [u8], at: usize) -> Result<(Self, usize), Fault> {
         let start = at + 1;
-        let mut escaped = false;
+        // Most strings are short and plain.
         let mut end = plain_end(text, start);
-        loop {
-            match text.get(end) {
-                Some(b'"') => {
-                    let inner = text.get(start..end).unwrap_or_default();
-                    return Ok((Self { inner, escaped }, end + 1));
-                }
-                Some(b'\\') => {
-                    escaped = true;
-                    // Only the shape matters here: the second half of a surrogate pair is an escape like any other.
-                    match text.get(end + 1) {
-                        Some(b'u') => {
-                            unit(text, end + 2)?;
-                            end += 6;
-                        }
-                        Some(&letter) if SHORT[letter as usize] != 0 => end += 2,
-                        Some(_) => return Err(Fault::invalid(end + 1, "no such escape")),
-                        None => return Err(Fault::End),
-                    }
-                    if text.get(end).is_some_and(|b| *b == b'\\') {
-                        continue;
-                    }
-                    end = plain_end(text, end);
-                }
-                Some(_) => return Err(Fault::invalid(end, "a control character inside a string")),
-                None => return Err(Fault::End),
-            }
+        let escaped = text.get(end) == Some(&b'\\');
+        if escaped {
+            end = string_end(text, end)?;
+        }
+        match text.get(end) {
+            Some(b'"') => Ok((Self { inner: text.get(start..end).unwrap_or_default(), escaped }, end + 1)),
+            Some(_) => Err(Fault::invalid(end, "a control character inside a string")),
+            None => Err(Fault::End),
         }
     }
 
@@ -150,23 +125,28 @@ impl<'t> RawString<'t> {
     pub(super) fn scan_into(
         text: &'t [u8],
         at: usize,
-        out: &mut Vec<u8>,
+        out: &mut Buffer,
         limit: usize,
     ) -> Result<(Copied, usize), Fault> {
-        let mut copy = Copy { out, limit, cut: false };
-        let mut at = at + 1;
-        loop {
-            at = copy.plain(text, at);
-            match text.get(at) {
-                Some(b'"') => return Ok((Copied { cut: copy.cut }, at + 1)),
-                Some(b'\\') => {
-                    let (length, meaning) = escape(text, at)?;
-                    copy.push(meaning);
-                    at += length;
-                }
-                Some(_) => return Err(Fault::invalid(at, "a control character inside a string")),
-                None => return Err(Fault::End),
-            }
+        let mut end = out.unescape(text, at + 1, limit)?;
+        let mut cut = out.len() > limit;
+        if cut || text.get(end) != Some(&b'"') {
+            // The limit was reached: what remains is only looked through.
+            let (rest, behind) = Self::scan_rest(text, end)?;
+            cut |= !rest.is_empty();
+            end = behind - 1;
+        }
+        out.truncate(limit);
+        Ok((Copied { cut }, end + 1))
+    }
+
+    /// As [`RawString::scan`], from the middle of a string.
+    fn scan_rest(text: &'t [u8], at: usize) -> Result<(&'t [u8], usize), Fault> {
+        let end = string_end(text, at)?;
+        match text.get(end) {
+            Some(b'"') => Ok((text.get(at..end).unwrap_or_default(), end + 1)),
+            Some(_) => Err(Fault::invalid(end, "a control character inside a string")),
+            None => Err(Fault::End),
         }
     }
 
@@ -189,44 +169,35 @@ impl<'t> RawString<'t> {
         self.inner.is_empty()
     }
 
-    /// Appends the string's value to `out`, `limit` bytes of it at most.
-    pub fn unescape_into(&self, out: &mut Vec<u8>, limit: usize) -> Copied {
-        let mut copy = Copy { out, limit, cut: false };
-        let mut at = 0;
-        while at < self.inner.len() {
-            at = copy.plain(self.inner, at);
-            if at >= self.inner.len() {
-                break;
-            }
-            match escape(self.inner, at) {
-                Ok((length, meaning)) => {
-                    copy.push(meaning);
-                    at += length;
-                }
-                // Not reached for a scanned string; any other byte stands for itself.
-                Err(_) => {
-                    copy.push(Meaning::Byte(self.inner[at]));
-                    at += 1;
-                }
-            }
-        }
-        Copied { cut: copy.cut }
+    /// Writes the string's value to `out`, which then holds `limit` bytes at most.
+    pub fn unescape_into(&self, out: &mut Buffer, limit: usize) -> Copied {
+        // A scanned string has no fault.
+        let end = out.unescape(self.inner, 0, limit).unwrap_or(self.inner.len());
+        let cut = out.len() > limit || end < self.inner.len();
+        out.truncate(limit);
+        Copied { cut }
     }
 
     /// The string's value as bytes.
+    #[inline]
     pub fn bytes(&self) -> Cow<'t, [u8]> {
-        if !self.escaped {
-            return Cow::Borrowed(self.inner);
-        }
-        let mut out = Vec::with_capacity(self.inner.len());
+        if self.escaped { self.unescaped() } else { Cow::Borrowed(self.inner) }
+    }
+
+    #[cold]
+    fn unescaped(&self) -> Cow<'t, [u8]> {
+        let mut out = Buffer::default();
         self.unescape_into(&mut out, usize::MAX);
-        Cow::Owned(out)
+        Cow::Owned(out.to_vec())
     }
 
     /// The string's value as text; what is no UTF-8 becomes U+FFFD.
     pub fn text(&self) -> Cow<'t, str> {
         match self.bytes() {
-            Cow::Borrowed(bytes) => String::from_utf8_lossy(bytes),
+            Cow::Borrowed(bytes) => match std::str::from_utf8(bytes) {
+                Ok(text) => Cow::Borrowed(text),
+                Err(_) => String::from_utf8_lossy(bytes),
+            },
             Cow::Owned(bytes) => Cow::Owned(match String::from_utf8(bytes) {
                 Ok(text) => text,
                 Err(wrong) => String::from_utf8_lossy(wrong.as_bytes()).into_owned(),
@@ -240,38 +211,4 @@ impl<'t> RawString<'t> {
 pub struct Copied {
     /// The limit was reached and the rest left out.
     pub cut: bool,
-}
-
-/// A string's value on its way into a buffer that must not outgrow a limit.
-struct Copy<'o> {
-    out: &'o mut Vec<u8>,
-    limit: usize,
-    cut: bool,
-}
-
-impl Copy<'_> {
-    /// Copies plain text up to the next interruption and returns where that stands.
-    #[inline]
-    fn plain(&mut self, text: &[u8], at: usize) -> usize {
-        let end = plain_end(text, at);
-        self.bytes(text.get(at..end).unwrap_or_default());
-        end
-    }
-
-    #[inline]
-    fn bytes(&mut self, bytes: &[u8]) {
-        let room = self.limit.saturating_sub(self.out.len());
-        if bytes.len() > room {
-            self.cut = true;
-        }
-        self.out.extend_from_slice(&bytes[..bytes.len().min(room)]);
-    }
-
-    #[inline]
-    fn push(&mut self, meaning: Meaning) {
-        match meaning {
-            Meaning::Byte(byte) => self.bytes(&[byte]),
-            Meaning::Char(char) => self.bytes(char.encode_utf8(&mut [0; 4]).as_bytes()),
-        }
-    }
 }
