@@ -7,6 +7,7 @@ pub mod digest;
 pub mod pcap;
 pub mod rows;
 pub mod transcript;
+pub mod har;
 
 pub use input::{Bytes, CaveatCount, Context, FileFacts, Limits, ReadError};
 pub use raw::{Headers, RawBody, RawExchange, RecordedEvent, header};

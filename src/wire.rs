@@ -3,7 +3,9 @@
 pub mod coding;
 pub mod http1;
 pub mod ip;
+pub mod har_split;
 pub mod json;
 pub mod link;
 pub mod sse;
 pub mod tcp;
+pub mod timestamp;
