@@ -3,6 +3,8 @@
 mod input;
 mod raw;
 
+pub mod sniff;
+
 pub mod digest;
 
 pub use input::{Bytes, CaveatCount, Context, FileFacts, Limits, ReadError};
