@@ -1,7 +1,13 @@
 //! Files to exchanges: one file a format, each found by content, all ending in the same digestion.
 
+mod encoded;
 mod input;
 mod raw;
+#[cfg(test)]
+mod specimen;
+
+pub mod flows;
+pub mod sniff;
 
 pub mod digest;
 pub mod pcap;

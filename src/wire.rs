@@ -9,3 +9,4 @@ pub mod link;
 pub mod sse;
 pub mod tcp;
 pub mod timestamp;
+pub mod tnetstring;
