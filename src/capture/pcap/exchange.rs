@@ -119,7 +119,7 @@ impl Exchange {
             raw.response_body = message.body.raw();
             raw.head = message.head_ready.micros.map(Time);
             raw.marks = message.body.times();
-            raw.acknowledged = acknowledged.map(|upto| match message.upto {
+            raw.acknowledged = acknowledged.filter(|_| message.body.is_seen()).map(|upto| match message.upto {
                 Some(end) if end <= upto => message.body.size() as u64,
                 _ => message.body.arrived(upto),
             });

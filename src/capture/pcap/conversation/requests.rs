@@ -17,7 +17,12 @@ use crate::{
 
 impl Conversation {
     pub(super) fn begin_request(&mut self, bytes: Vec<u8>, ready: Stamp, upto: i64, run: &mut Run<'_>) {
-        let Some(head) = RequestHead::read(&bytes) else { return self.requests.lose() };
+        let Some(head) = RequestHead::read(&bytes) else {
+            // Not even a target can be made out; the server answers it all the same.
+            let entry = run.entry();
+            self.exchanges.push_back(Exchange::new(entry));
+            return self.requests.lose();
+        };
         let framing = Framing::of_request(&head);
         let body = Body::new(&head.fields, &run.context.limits);
         drop(head);
