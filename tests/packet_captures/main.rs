@@ -1,7 +1,7 @@
 //! Packet captures: packets made by hand, files of every flavour, recorded conversations, and other people's files.
 
-mod http;
 mod files;
+mod http;
 mod robust;
 mod tcp;
 mod truth;

@@ -184,8 +184,11 @@ fn a_request_that_was_lost_leaves_its_response_without_one() {
     let reading = wire.read();
     let mut seen: Vec<_> = reading.exchanges.iter().map(|e| (e.method.as_str(), e.url.as_str(), e.text())).collect();
     seen.sort_by(|a, b| a.2.cmp(&b.2));
-    let expected =
-        [("GET", "http://h/1", "1".to_owned()), ("", "http://198.51.100.2:80/", "2".into()), ("GET", "http://h/3", "3".into())];
+    let expected = [
+        ("GET", "http://h/1", "1".to_owned()),
+        ("", "http://198.51.100.2:80/", "2".into()),
+        ("GET", "http://h/3", "3".into()),
+    ];
     assert_eq!(seen, expected);
 }
 
@@ -285,7 +288,10 @@ fn one_direction_alone_is_read() {
     let requests = only(CLIENT);
     assert_eq!((requests.url.as_str(), requests.status, requests.text().as_str()), ("http://h/mcp", None, "(Failed)"));
     let responses = only(SERVER);
-    assert_eq!((responses.method.as_str(), responses.status, responses.text().as_str()), ("", Some(200), "data: 1\n\n"));
+    assert_eq!(
+        (responses.method.as_str(), responses.status, responses.text().as_str()),
+        ("", Some(200), "data: 1\n\n")
+    );
     assert_eq!((responses.end, responses.acknowledged), (End::Clean, None));
 }
 
