@@ -102,6 +102,9 @@ pub struct Cursor {
     /// Keyed hash of the part that names a stream, for shapes that have one (step `format` of cursor resolution).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<u64>,
+    /// Hash of the session that the cursor's own text names (the C# SDK encodes it).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub names_session: Option<u64>,
     /// The cursor is the text of the session id that it was sent with (the Java SDK's final responses).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_session_id: bool,
