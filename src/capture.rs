@@ -5,7 +5,9 @@ mod input;
 mod raw;
 #[cfg(test)]
 mod specimen;
+mod whole;
 
+pub mod curl;
 pub mod flows;
 pub mod sniff;
 
