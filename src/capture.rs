@@ -12,6 +12,10 @@ pub mod flows;
 pub mod sniff;
 
 pub mod digest;
+pub mod pcap;
+pub mod rows;
+pub mod transcript;
+pub mod har;
 
 pub use input::{Bytes, CaveatCount, Context, FileFacts, Limits, ReadError};
 pub use raw::{Headers, RawBody, RawExchange, RecordedEvent, header};

@@ -19,6 +19,6 @@ pub use exchange::{Address, Exchange, Method, Vantage};
 pub use headers::{Era, HeaderFacts, HeaderFlags, MediaType};
 pub use id::{Cursor, EventId, SessionId, Shape};
 pub use message::{Detail, Direction, Message, MessageFlags, MessageKind, ToolHints};
-pub use session::{Implementation, Reply, Request, RequestState, Session, SessionEnd, Terminal, Transport};
+pub use session::{Implementation, Receipt, Reply, Request, RequestState, Session, SessionEnd, Terminal, Transport};
 pub use stream::{Advice, Leg, LegEnd, Next, OpenedBy, Outcome, Resolved, Resumption, Stream, Verdict};
 pub use time::Time;

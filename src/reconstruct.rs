@@ -1,7 +1,34 @@
 //! From exchanges to sessions, streams, requests and resumptions.
+//!
+//! All exchanges of a run are put in one order ([`order`]), recordings of one traffic are folded ([`fold`]), grouped into
+//! sessions ([`scope`]), and each session is built on its own, in parallel ([`build`]): its requests, then its streams and
+//! what was delivered on them ([`deliver`]), each cursor resolved to a stream ([`resolve`]), and what became of it ([`settle`]).
 
-use crate::model::{Exchange, Session};
-use std::collections::BTreeMap;
+mod build;
+mod caveats;
+pub mod clock;
+mod deliver;
+mod gateway;
+mod index;
+mod introduce;
+mod order;
+mod resolve;
+mod scope;
+mod settle;
+
+pub use introduce::answers;
+pub use scope::{client_scope, initializes};
+pub use settle::is_open_stream;
+
+use crate::model::{Exchange, Session, Time, ToolHints};
+use build::Run;
+use clock::Clock;
+use index::CursorIndex;
+use rayon::prelude::*;
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 /// A shortcoming of the capture that reconstruction found: how often, where first (index of an exchange), and in words.
 #[derive(Clone, Debug)]
@@ -17,15 +44,98 @@ pub struct Caveat {
 /// Everything that a run's inputs say: all inputs of a run are one capture.
 #[derive(Debug, Default)]
 pub struct Capture {
-    /// All exchanges; folded ones are left out.
+    /// All exchanges in order of start; folded ones are left out.
     pub exchanges: Vec<Exchange>,
     /// The sessions, in order of their start.
     pub sessions: Vec<Session>,
     /// Shortcomings of the capture, by name and source (index of the input).
     pub caveats: BTreeMap<(&'static str, u32), Caveat>,
+    /// By exchange: index of its session.
+    pub homes: Vec<u32>,
+    /// Annotations of tools, by endpoint and name.
+    pub tools: HashMap<Arc<str>, HashMap<Arc<str>, ToolHints>>,
+    /// Event times and receipt.
+    pub clock: Clock,
+    /// Where cursors were issued.
+    pub index: CursorIndex,
+    /// What servers otherwise always send, by endpoint.
+    usual: gateway::Usual,
+}
+
+impl Capture {
+    /// One exchange.
+    pub fn exchange(&self, index: u32) -> &Exchange {
+        &self.exchanges[index as usize]
+    }
+
+    /// When an event arrived, as well as the capture can say.
+    pub fn event_time(&self, exchange: u32, event: u32) -> Option<Time> {
+        self.clock.event(&self.exchanges, exchange, event)
+    }
+
+    /// The latest moment of the capture.
+    pub fn ends(&self) -> Option<Time> {
+        self.exchanges.iter().filter_map(|x| x.ended.or(x.head).or(x.sent)).max()
+    }
 }
 
 /// Reconstructs what the exchanges of a run mean.
-pub fn capture(exchanges: Vec<Exchange>) -> Capture {
-    Capture { exchanges, ..Capture::default() }
+pub fn capture(mut exchanges: Vec<Exchange>) -> Capture {
+    order::sort(&mut exchanges);
+    let index = CursorIndex::new(&exchanges);
+    let clock = Clock::new(&exchanges, &index);
+    let seeds = scope::sessions(&exchanges);
+    let mut homes = vec![0; exchanges.len()];
+    for (number, seed) in seeds.iter().enumerate() {
+        for &exchange in &seed.exchanges {
+            homes[exchange as usize] = number as u32;
+        }
+    }
+    let tools = tools(&exchanges);
+    let initialized = exchanges.iter().enumerate().filter(|(_, x)| initializes(x) && x.session.is_none());
+    let initialized = initialized.map(|(i, x)| ((Arc::clone(&x.endpoint), client_scope(x)), i as u32)).collect();
+    let run = Run {
+        exchanges: &exchanges,
+        clock: &clock,
+        index: &index,
+        seeds: &seeds,
+        homes: &homes,
+        tools: &tools,
+        initialized: &initialized,
+    };
+    let mut sessions: Vec<Session> = seeds.par_iter().map(|seed| build::session(&run, seed)).collect();
+    name_owners(&mut sessions);
+    let usual = gateway::Usual::new(&exchanges);
+    let mut capture = Capture { exchanges, sessions, homes, tools, clock, index, usual, ..Capture::default() };
+    caveats::gather(&mut capture);
+    capture
+}
+
+/// Cursors of other sessions were resolved to an exchange; now that all sessions are built, to its stream.
+fn name_owners(sessions: &mut [Session]) {
+    let mut owners = Vec::new();
+    for (session, facts) in sessions.iter().enumerate() {
+        for (number, resumption) in facts.resumptions.iter().enumerate() {
+            let Some((owner, exchange)) = resumption.owner else { continue };
+            let streams = &sessions[owner as usize].streams;
+            let stream = streams.iter().position(|s| s.legs.iter().any(|leg| leg.exchange == exchange));
+            owners.push((session, number, stream.map(|s| (owner, s as u32))));
+        }
+    }
+    for (session, number, owner) in owners {
+        sessions[session].resumptions[number].owner = owner;
+    }
+}
+
+/// The annotations of every captured `tools/list`; of several, the last one counts.
+fn tools(exchanges: &[Exchange]) -> HashMap<Arc<str>, HashMap<Arc<str>, ToolHints>> {
+    let mut tools: HashMap<Arc<str>, HashMap<Arc<str>, ToolHints>> = HashMap::new();
+    for exchange in exchanges {
+        for detail in answers(exchange).filter_map(|m| m.detail.as_ref()) {
+            for hints in &detail.tools {
+                tools.entry(Arc::clone(&exchange.endpoint)).or_default().insert(Arc::clone(&hints.name), hints.clone());
+            }
+        }
+    }
+    tools
 }

@@ -66,6 +66,17 @@ pub enum Reply {
     Error,
 }
 
+/// Whether the receiver of an event got it (rules.md, Conventions).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Receipt {
+    /// By viewpoint, by a later cursor, by TCP acknowledgement, or by what it did next.
+    Proven,
+    /// The connection ended before it was acknowledged.
+    Disproven,
+    /// Only sending is known.
+    Unknown,
+}
+
 /// One delivery of a terminal response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Terminal {
@@ -83,10 +94,8 @@ pub struct Terminal {
     pub event_id: Option<super::EventId>,
     /// An earlier delivery for the same request exists.
     pub redelivery: bool,
-    /// Receipt by the other side is proven (rules.md, Conventions).
-    pub received: bool,
-    /// It stands in an undispatched tail: strict clients never saw it.
-    pub undispatched: bool,
+    /// Whether the other side received it.
+    pub receipt: Receipt,
 }
 
 /// One request: (session, direction, typed id, occurrence).
@@ -185,4 +194,6 @@ pub struct Session {
     pub streams: Vec<Stream>,
     /// Every exchange that carried a cursor, in order.
     pub resumptions: Vec<Resumption>,
+    /// Responses that answer no request of this session, with their typed id (none: absent or null).
+    pub orphans: Vec<(Option<Arc<str>>, Terminal)>,
 }

@@ -176,6 +176,8 @@ pub struct Resumption {
     pub status: Option<u16>,
     /// JSON-RPC messages that the resumed connection delivered.
     pub replayed: u32,
+    /// The answers among them: request, and which of its deliveries (indices in the session).
+    pub answers: Vec<(u32, u32)>,
     /// What the guard would have done; none where nobody can know.
     pub guard: Option<Advice>,
     /// How the guard reads the answer; none where there was none or its body was not captured.
