@@ -8,14 +8,14 @@ mod specimen;
 mod whole;
 
 pub mod curl;
-pub mod flows;
-pub mod sniff;
-
 pub mod digest;
+pub mod flows;
+pub mod har;
 pub mod pcap;
 pub mod rows;
+pub mod sniff;
+pub mod sse;
 pub mod transcript;
-pub mod har;
 
 pub use input::{Bytes, CaveatCount, Context, FileFacts, Limits, ReadError};
 pub use raw::{Headers, RawBody, RawExchange, RecordedEvent, header};

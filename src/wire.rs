@@ -1,9 +1,9 @@
 //! Pure parsers: bytes to borrowed values. No I/O, and no word of MCP.
 
 pub mod coding;
+pub mod har_split;
 pub mod http1;
 pub mod ip;
-pub mod har_split;
 pub mod json;
 pub mod link;
 pub mod sse;

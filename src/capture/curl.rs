@@ -14,18 +14,14 @@ use super::{Bytes, Context, FileFacts, RawExchange, ReadError, sniff::Format, wh
 use crate::model::Vantage;
 use call::Call;
 
-/// Reads the output of curl.
+/// Reads the output of curl: one of the four formats of its family.
 ///
 /// # Errors
 /// Where the file cannot be read.
-pub fn read(
-    context: &Context<'_>,
-    format: Format,
-    input: &mut Bytes<'_>,
-    facts: &mut FileFacts,
-) -> Result<(), ReadError> {
-    facts.vantage = Vantage::Client;
-    exchanges(context, format, input, facts, &mut |facts, raw| facts.push(context, raw))
+pub fn read(input: &mut Bytes<'_>, format: Format, context: &Context<'_>) -> Result<FileFacts, ReadError> {
+    let mut facts = FileFacts { vantage: Vantage::Client, ..FileFacts::default() };
+    exchanges(context, format, input, &mut facts, &mut |facts, raw| facts.push(context, raw))?;
+    Ok(facts)
 }
 
 fn exchanges(
@@ -35,7 +31,7 @@ fn exchanges(
     facts: &mut FileFacts,
     sink: &mut dyn FnMut(&mut FileFacts, &RawExchange<'_>),
 ) -> Result<(), ReadError> {
-    let text = whole::read(context, input, facts)?;
+    let (text, _) = whole::read(context, input, facts)?;
     let mut entry = 0_u32;
     let mut hand_over = |call: Call| {
         if call.is_tunnel() {
