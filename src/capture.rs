@@ -5,14 +5,16 @@ mod input;
 mod raw;
 #[cfg(test)]
 mod specimen;
+mod whole;
 
-pub mod flows;
-pub mod sniff;
-
+pub mod curl;
 pub mod digest;
+pub mod flows;
 pub mod har;
 pub mod pcap;
 pub mod rows;
+pub mod sniff;
+pub mod sse;
 pub mod transcript;
 
 pub use input::{Bytes, CaveatCount, Context, FileFacts, Limits, ReadError};

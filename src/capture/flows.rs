@@ -20,9 +20,10 @@ const BESIDE_BODIES: u64 = 64 << 20;
 ///
 /// # Errors
 /// Where its flows are of a format too old, or the file cannot be read.
-pub fn read(context: &Context<'_>, input: &mut Bytes<'_>, facts: &mut FileFacts) -> Result<(), ReadError> {
-    facts.vantage = Vantage::Proxy;
-    exchanges(context, input, facts, &mut |facts, raw| facts.push(context, raw))
+pub fn read(input: &mut Bytes<'_>, context: &Context<'_>) -> Result<FileFacts, ReadError> {
+    let mut facts = FileFacts { vantage: Vantage::Proxy, ..FileFacts::default() };
+    exchanges(context, input, &mut facts, &mut |facts, raw| facts.push(context, raw))?;
+    Ok(facts)
 }
 
 /// Hands over the exchanges of a flow file, one by one.
