@@ -75,7 +75,8 @@ pub fn write(
     let mut time = 0;
     for (i, exchange) in exchanges.iter().enumerate() {
         time = exchange.sent.map_or(time, |t| t.0.max(0));
-        let handed = if i == 0 { caveats.iter().map(|(n, c)| ((*n).to_owned(), c.clone())).collect() } else { BTreeMap::new() };
+        let handed =
+            if i == 0 { caveats.iter().map(|(n, c)| ((*n).to_owned(), c.clone())).collect() } else { BTreeMap::new() };
         let head = Head {
             k: key(exchange, time, source).into(),
             file: origin.file.as_str().into(),

@@ -43,9 +43,7 @@ pub fn status(text: &str, before: Option<Time>) -> Result<(Option<u16>, Option<T
     let (status, rest) = text.split_once(' ').unwrap_or((text, ""));
     let status = match status {
         "-" => None,
-        digits => {
-            Some(digits.parse().map_err(|_| format!("'< {text}' is no status line like < 200 or < 200 +5ms"))?)
-        }
+        digits => Some(digits.parse().map_err(|_| format!("'< {text}' is no status line like < 200 or < 200 +5ms"))?),
     };
     let head = if rest.trim().is_empty() { before } else { time::parse(rest.trim(), before)? };
     Ok((status, head))

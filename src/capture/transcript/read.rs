@@ -130,9 +130,13 @@ impl Reader {
             ("vantage", "proxy") => self.file.vantage = Vantage::Proxy,
             ("vantage", "server") => self.file.vantage = Vantage::Server,
             ("vantage", "unknown") => self.file.vantage = Vantage::Unknown,
-            ("vantage", other) => return Err(format!("no vantage is called '{other}' (client, proxy, server, unknown)")),
+            ("vantage", other) => {
+                return Err(format!("no vantage is called '{other}' (client, proxy, server, unknown)"));
+            }
             ("recorder", recorder) => self.file.recorder = Some(recorder.to_owned()),
-            _ => return Err(format!("no directive is called '{name}' (vantage, recorder; a comment has no such colon)")),
+            _ => {
+                return Err(format!("no directive is called '{name}' (vantage, recorder; a comment has no such colon)"));
+            }
         }
         Ok(())
     }
@@ -159,7 +163,8 @@ impl Reader {
                 let raw = self.current.as_mut().ok_or("a request line comes first")?;
                 if let Some(state) = text.strip_prefix("= ") {
                     let (state, rest) = head::state(state.trim());
-                    self.state = Some(state.filter(|_| rest.is_empty()).ok_or("write > = not-captured or > = partial")?);
+                    self.state =
+                        Some(state.filter(|_| rest.is_empty()).ok_or("write > = not-captured or > = partial")?);
                 } else {
                     let (name, value) = head::header(text)?;
                     raw.request_headers.push((name.into(), value.into()));
@@ -227,7 +232,9 @@ impl Reader {
     fn body_line(&mut self, line: &[u8], bare: &[u8]) -> Result<(), String> {
         match bare.strip_prefix(b"\\") {
             Some(rest) => match rest.strip_prefix(b"e ") {
-                Some(escaped) => self.body.extend(super::escape::unbytes(escaped.strip_suffix(b"\r").unwrap_or(escaped))?),
+                Some(escaped) => {
+                    self.body.extend(super::escape::unbytes(escaped.strip_suffix(b"\r").unwrap_or(escaped))?)
+                }
                 None => self.body.extend_from_slice(&line[1..]),
             },
             None => self.body.extend_from_slice(line),

@@ -51,7 +51,8 @@ pub fn render(document: &Sessions, in_full: bool, look: &Look) -> String {
 }
 
 fn streams(out: &mut String, streams: &[Stream], cell: &impl Fn(&str) -> String, look: &Look) {
-    let header = ["stream", "opened by", "for requests", "leg", "cursor", "status", "events", "messages", "body", "end"];
+    let header =
+        ["stream", "opened by", "for requests", "leg", "cursor", "status", "events", "messages", "body", "end"];
     let mut table = table::new(look, &header);
     for stream in streams {
         for (i, leg) in stream.legs.iter().enumerate() {
