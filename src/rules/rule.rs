@@ -103,3 +103,12 @@ pub struct Rule {
     /// Its question.
     pub check: Check,
 }
+
+/// The revisions with sessions and resumption: 2025-03-26 to 2025-11-25.
+pub const STREAMABLE: &[Era] = &[Era::March2025, Era::June2025, Era::November2025];
+
+/// The stateless revision.
+pub const MODERN: &[Era] = &[Era::Modern2026];
+
+/// All revisions over HTTP.
+pub const EVERY: &[Era] = &[Era::Legacy2024, Era::March2025, Era::June2025, Era::November2025, Era::Modern2026];

@@ -135,7 +135,9 @@ impl Reader {
             }
             ("recorder", recorder) => self.file.recorder = Some(recorder.to_owned()),
             _ => {
-                return Err(format!("no directive is called '{name}' (vantage, recorder; a comment has no such colon)"));
+                return Err(format!(
+                    "no directive is called '{name}' (vantage, recorder; a comment has no such colon)"
+                ));
             }
         }
         Ok(())
