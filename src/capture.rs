@@ -11,6 +11,7 @@ pub mod curl;
 pub mod digest;
 pub mod flows;
 pub mod har;
+pub mod ndjson;
 pub mod pcap;
 pub mod rows;
 pub mod sniff;
