@@ -113,6 +113,11 @@ impl Body {
         self.bytes.len()
     }
 
+    /// Its beginning, at least, could be seen.
+    pub fn is_seen(&self) -> bool {
+        !self.is_unseen
+    }
+
     /// The body as a reader hands it over.
     pub fn raw(&self) -> RawBody<'_> {
         let bytes = Cow::Borrowed(&self.bytes[..]);

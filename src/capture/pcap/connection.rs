@@ -188,8 +188,10 @@ impl Live {
             });
             self.note_closed(direction, Stamp::default(), run);
         }
-        if let Protocol::Http1 { talk, .. } = &mut self.protocol {
-            talk.finish(run);
+        match &mut self.protocol {
+            Protocol::Http1 { talk, .. } => talk.finish(run),
+            Protocol::Early(early) => note_missed(early, 0, run),
+            Protocol::Opaque => {}
         }
         self.settle(true, run);
     }
@@ -230,6 +232,9 @@ impl Protocol {
             Self::Early(early) => {
                 let verdict = early.look(direction, delivery, scene.opener);
                 let is_whole = scene.opener.is_some() && !early.is_torn;
+                if verdict != Verdict::Unclear {
+                    note_missed(early, delivery.own.frame, run);
+                }
                 match verdict {
                     Verdict::Unclear => {}
                     Verdict::Http1(client) => {
@@ -318,6 +323,15 @@ impl Protocol {
 
 fn side(direction: usize, client: usize) -> Side {
     if direction == client { Side::Client } else { Side::Server }
+}
+
+fn note_missed(early: &Early, frame: u32, run: &mut Run<'_>) {
+    if early.missed {
+        let upto = if frame == 0 { "its end".into() } else { format!("packet {frame}") };
+        let message =
+            format!("a connection began before the capture; what it carried up to {upto} has no head to read it by");
+        run.account.caveat("tcp-hole", message);
+    }
 }
 
 fn note_loss(delivery: &Delivery<'_>, run: &mut Run<'_>) {

@@ -137,7 +137,7 @@ impl Conversation {
     pub fn close(&mut self, side: Side, how: Close, stamp: Stamp, run: &mut Run<'_>) {
         if side == Side::Client && how == Close::Fin {
             if let Some(head) = self.requests.torn_head() {
-                self.begin_torn_request(head, run);
+                self.begin_torn_request(head, Missing::CutOff, run);
             }
             self.lose_request(Missing::CutOff);
             self.unstall(false, run);
@@ -145,7 +145,7 @@ impl Conversation {
         }
         self.unstall(true, run);
         if let Some(head) = self.responses.torn_head() {
-            self.begin_torn_response(head, stamp, run);
+            self.begin_torn_response(head, stamp, Missing::CutOff, run);
         }
         let upto = self.answered_upto;
         for i in 0..self.exchanges.len() {
@@ -170,11 +170,12 @@ impl Conversation {
     /// The capture ends, or this connection is given up.
     pub fn finish(&mut self, run: &mut Run<'_>) {
         self.unstall(true, run);
+        let why = if self.closer.is_some() { Missing::CutOff } else { Missing::CaptureEnd };
         if let Some(head) = self.requests.torn_head() {
-            self.begin_torn_request(head, run);
+            self.begin_torn_request(head, why, run);
         }
         if let Some(head) = self.responses.torn_head() {
-            self.begin_torn_response(head, Stamp::default(), run);
+            self.begin_torn_response(head, Stamp::default(), why, run);
         }
         for i in 0..self.exchanges.len() {
             let closed = self.blame(i, None);

@@ -11,6 +11,9 @@ const MOST_KEPT: usize = 64 << 10;
 /// Bytes of a connection without beginning that are passed over in search of a message.
 const LONGEST_SEARCH: u64 = 16 << 20;
 
+/// What tells that bytes without head were of an event stream or of JSON-RPC.
+const SIGNS: [&[u8]; 3] = [b"\ndata:", b"\nid:", b"\"jsonrpc\""];
+
 /// What a connection turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -47,6 +50,8 @@ pub struct Early {
     pub kept: Vec<Kept>,
     kept_bytes: usize,
     passed: u64,
+    /// What was passed over looks like the events or messages of an exchange whose head is not in the capture.
+    pub missed: bool,
     /// Something at the beginning was lost.
     pub is_torn: bool,
 }
@@ -68,6 +73,7 @@ impl Early {
         };
         if verdict == Verdict::Other || (verdict == Verdict::Unclear && (self.is_torn || opener.is_none())) {
             self.passed = self.passed.saturating_add(bytes.len() as u64);
+            self.missed |= SIGNS.iter().any(|sign| memchr::memmem::find(bytes, sign).is_some());
             return if verdict == Verdict::Other || self.passed > LONGEST_SEARCH { Verdict::Other } else { verdict };
         }
         if verdict == Verdict::Unclear {

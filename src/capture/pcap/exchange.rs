@@ -119,7 +119,7 @@ impl Exchange {
             raw.response_body = message.body.raw();
             raw.head = message.head_ready.micros.map(Time);
             raw.marks = message.body.times();
-            raw.acknowledged = acknowledged.map(|upto| match message.upto {
+            raw.acknowledged = acknowledged.filter(|_| message.body.is_seen()).map(|upto| match message.upto {
                 Some(end) if end <= upto => message.body.size() as u64,
                 _ => message.body.arrived(upto),
             });
@@ -172,11 +172,11 @@ impl Message {
         Self { head, is_head_torn: false, first, head_ready, body, progress, upto: None }
     }
 
-    /// A message of which only the beginning of the head is there.
-    pub fn torn(head: Vec<u8>, first: Stamp, ready: Stamp) -> Self {
-        let mut message = Self::new(head, first, ready, Body::lost(Missing::Hole));
+    /// A message of which only the beginning of the head is there, and why.
+    pub fn torn(head: Vec<u8>, first: Stamp, ready: Stamp, why: Missing) -> Self {
+        let mut message = Self::new(head, first, ready, Body::lost(why));
         message.is_head_torn = true;
-        message.progress = Progress::Over;
+        message.progress = if why == Missing::Hole { Progress::Over } else { Progress::Arriving };
         message
     }
 

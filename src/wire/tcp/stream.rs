@@ -73,6 +73,9 @@ const PATIENCE: usize = 256;
 /// Bytes of one stream that may wait for a segment that nobody acknowledged.
 const LONGEST_WAIT: usize = 32 << 20;
 
+/// A reset further ahead than this is none that bytes are missing before, but one with a number of its own.
+const FARTHEST_RESET: i64 = 1 << 20;
+
 /// What one waiting segment costs beside its bytes.
 const OVERHEAD: usize = 96;
 
@@ -202,8 +205,10 @@ impl Stream {
 
     fn note_close(&mut self, segment: &Segment<'_>, start: i64, end: i64) {
         if segment.rst {
-            // A number beyond what was seen means that bytes before it may still come; any other one, now.
-            let at = if (self.next..self.next.saturating_add(1 << 20)).contains(&start) { start } else { self.next };
+            // A number beyond what was seen means that bytes before it may still come; any other one, now. A FIN that
+            // was sent before has used up a number of its own.
+            let waits = start > self.next.saturating_add(1) && start - self.next < FARTHEST_RESET;
+            let at = if waits { start } else { self.next };
             self.closes = Some((at, Close::Reset));
         } else if segment.fin && self.closes.is_none() {
             self.closes = Some((end, Close::Fin));

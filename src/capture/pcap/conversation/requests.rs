@@ -17,7 +17,12 @@ use crate::{
 
 impl Conversation {
     pub(super) fn begin_request(&mut self, bytes: Vec<u8>, ready: Stamp, upto: i64, run: &mut Run<'_>) {
-        let Some(head) = RequestHead::read(&bytes) else { return self.requests.lose() };
+        let Some(head) = RequestHead::read(&bytes) else {
+            // Not even a target can be made out; the server answers it all the same.
+            let entry = run.entry();
+            self.exchanges.push_back(Exchange::new(entry));
+            return self.requests.lose();
+        };
         let framing = Framing::of_request(&head);
         let body = Body::new(&head.fields, &run.context.limits);
         drop(head);
@@ -29,10 +34,10 @@ impl Conversation {
         }
     }
 
-    pub(super) fn begin_torn_request(&mut self, bytes: Vec<u8>, run: &mut Run<'_>) {
+    pub(super) fn begin_torn_request(&mut self, bytes: Vec<u8>, why: Missing, run: &mut Run<'_>) {
         // Without a whole request line there is neither an address nor anything else to tell.
         if RequestHead::read(&bytes).is_some() {
-            let message = Message::torn(bytes, self.requests.began.0, self.requests.began.0);
+            let message = Message::torn(bytes, self.requests.began.0, self.requests.began.0, why);
             self.open(message, run);
         }
     }
@@ -73,7 +78,7 @@ impl Conversation {
         self.is_torn = true;
         match self.requests.tear(length) {
             Torn::Between => {}
-            Torn::Head(head) => self.begin_torn_request(head, run),
+            Torn::Head(head) => self.begin_torn_request(head, Missing::Hole, run),
             Torn::Body => {
                 if let Some(request) = self.asking() {
                     request.body.lose(Missing::Hole);

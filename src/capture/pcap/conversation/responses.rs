@@ -111,17 +111,19 @@ impl Conversation {
         }
     }
 
-    pub(super) fn begin_torn_response(&mut self, bytes: Vec<u8>, ready: Stamp, run: &mut Run<'_>) {
-        let began = self.responses.began;
+    pub(super) fn begin_torn_response(&mut self, bytes: Vec<u8>, ready: Stamp, why: Missing, run: &mut Run<'_>) {
+        let (first, from) = self.responses.began;
         if ResponseHead::read(&bytes).is_none_or(|head| matches!(head.status, 100..200)) {
             return;
         }
-        self.find_request(began.1, run);
+        self.find_request(from, run);
         if let Some(exchange) = self.exchanges.get_mut(self.answering) {
-            exchange.response = Some(Message::torn(bytes, began.0, ready));
-            exchange.close(End::Unknown, None);
+            exchange.response = Some(Message::torn(bytes, first, ready, why));
+            if why == Missing::Hole {
+                exchange.close(End::Unknown, None);
+                self.answering += 1;
+            }
         }
-        self.answering += 1;
     }
 
     /// Moves on to the exchange that a response at this offset answers; one without request where there is none.
@@ -195,7 +197,7 @@ impl Conversation {
         self.is_torn = true;
         match self.responses.tear(length) {
             Torn::Between => {}
-            Torn::Head(head) => self.begin_torn_response(head, delivery.ready, run),
+            Torn::Head(head) => self.begin_torn_response(head, delivery.ready, Missing::Hole, run),
             Torn::Body => {
                 if let Some(response) = self.answer() {
                     response.body.lose(Missing::Hole);
