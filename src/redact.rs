@@ -1,5 +1,12 @@
 //! The only door from captured bytes to printed text: keyed pseudonyms and escaping.
 
+pub mod escape;
+mod shorten;
+mod texts;
+
+pub use shorten::Shortener;
+pub use texts::IdTexts;
+
 /// The key of a run's pseudonyms. Without a key file it is a constant, so that runs and shards agree.
 pub struct Key {
     hash: [u8; 32],
@@ -17,6 +24,11 @@ impl Key {
         let mut sip = [0; 16];
         sip.copy_from_slice(&blake3::derive_key("lastevent 2026-11-30 digests", &hash)[..16]);
         Self { hash, sip, show_ids, is_default: secret.is_none() }
+    }
+
+    /// What reports say of the key: `default`, or a digest that names it.
+    pub fn name(&self) -> String {
+        if self.is_default { "default".to_owned() } else { format!("k_{:016x}", self.hash(b'k', b"name")) }
     }
 
     /// The key of payload digests.

@@ -5,6 +5,7 @@ use crate::{
     model::{Exchange, Vantage},
     redact::Key,
 };
+use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, io::BufRead, sync::atomic::AtomicU64};
 
 /// Bounds on what hostile input may cost; `--limit NAME=VALUE` sets them.
@@ -55,7 +56,7 @@ pub struct Context<'r> {
 }
 
 /// A shortcoming of the capture, counted: its name and the message that explains it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CaveatCount {
     /// How often.
     pub count: u64,

@@ -16,6 +16,17 @@ pub enum Severity {
     Error,
 }
 
+impl Severity {
+    /// Its name, as it is serialised.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
 /// How sure it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -26,6 +37,17 @@ pub enum Certainty {
     Likely,
     /// The bytes prove it.
     Certain,
+}
+
+impl Certainty {
+    /// Its name, as it is serialised.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Possible => "possible",
+            Self::Likely => "likely",
+            Self::Certain => "certain",
+        }
+    }
 }
 
 /// Whose fault it is.
@@ -40,6 +62,18 @@ pub enum Party {
     Proxy,
     /// The capture does not tell.
     Unknown,
+}
+
+impl Party {
+    /// Its name, as it is serialised.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Server => "server",
+            Self::Proxy => "proxy",
+            Self::Unknown => "unknown",
+        }
+    }
 }
 
 /// One piece of evidence: where, and what stands there.
@@ -86,4 +120,91 @@ pub struct Finding {
     pub exchanges: Vec<u32>,
     /// The rules of findings that it suppressed.
     pub suppressed: Vec<&'static str>,
+}
+
+impl Finding {
+    /// A finding with the rule's default severity, certain, and its primary evidence.
+    pub fn new(rule: &super::Rule, party: Party, message: String, evidence: Evidence) -> Self {
+        Self {
+            rule: rule.id,
+            kind: None,
+            severity: rule.severity,
+            certainty: Certainty::Certain,
+            party,
+            message,
+            session: None,
+            request: None,
+            stream: None,
+            cursor: None,
+            count: 1,
+            exchanges: vec![evidence.at.exchange],
+            evidence: vec![evidence],
+            assumptions: Vec::new(),
+            remedy: None,
+            suppressed: Vec::new(),
+        }
+    }
+
+    /// Names the session.
+    pub fn in_session(mut self, session: u32) -> Self {
+        self.session = Some(session);
+        self
+    }
+
+    /// Names the request.
+    pub fn of_request(mut self, request: impl Into<Option<u32>>) -> Self {
+        self.request = request.into();
+        self
+    }
+
+    /// Names the stream.
+    pub fn of_stream(mut self, stream: impl Into<Option<u32>>) -> Self {
+        self.stream = stream.into();
+        self
+    }
+
+    /// Names the cursor.
+    pub fn with_cursor(mut self, cursor: impl Into<Option<EventId>>) -> Self {
+        self.cursor = cursor.into();
+        self
+    }
+
+    /// Names the sub-kind.
+    pub fn kind(mut self, kind: &'static str) -> Self {
+        self.kind = Some(kind);
+        self
+    }
+
+    /// Sets the severity.
+    pub fn severity(mut self, severity: Severity) -> Self {
+        self.severity = severity;
+        self
+    }
+
+    /// Lowers the certainty to this, with the assumption that makes it so.
+    pub fn assuming(mut self, certainty: Certainty, assumption: impl Into<Cow<'static, str>>) -> Self {
+        self.certainty = self.certainty.min(certainty);
+        self.assumptions.push(assumption.into());
+        self
+    }
+
+    /// Adds evidence.
+    pub fn and(mut self, at: Locus, what: impl Into<Cow<'static, str>>) -> Self {
+        self.exchanges.push(at.exchange);
+        self.evidence.push(Evidence { at, what: what.into() });
+        self
+    }
+
+    /// Says how many occurrences it groups, and over which exchanges.
+    pub fn counting(mut self, count: usize, exchanges: impl IntoIterator<Item = u32>) -> Self {
+        self.count = u32::try_from(count).unwrap_or(u32::MAX);
+        self.exchanges.extend(exchanges);
+        self
+    }
+
+    /// Says what to do in this case.
+    pub fn remedy(mut self, remedy: impl Into<Cow<'static, str>>) -> Self {
+        self.remedy = Some(remedy.into());
+        self
+    }
 }

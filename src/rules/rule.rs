@@ -27,6 +27,25 @@ pub enum Family {
     Http,
 }
 
+impl Family {
+    /// All of them, in the order of the catalogue.
+    pub const ALL: [Self; 7] =
+        [Self::Resume, Self::Replay, Self::Terminal, Self::Reconnect, Self::Session, Self::Event, Self::Http];
+
+    /// Its name, which is also its selector.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Resume => "resume",
+            Self::Replay => "replay",
+            Self::Terminal => "terminal",
+            Self::Reconnect => "reconnect",
+            Self::Session => "session",
+            Self::Event => "event",
+            Self::Http => "http",
+        }
+    }
+}
+
 /// A number that a rule compares with; `--set RULE.NAME=VALUE` changes it.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Threshold {
@@ -84,3 +103,12 @@ pub struct Rule {
     /// Its question.
     pub check: Check,
 }
+
+/// The revisions with sessions and resumption: 2025-03-26 to 2025-11-25.
+pub const STREAMABLE: &[Era] = &[Era::March2025, Era::June2025, Era::November2025];
+
+/// The stateless revision.
+pub const MODERN: &[Era] = &[Era::Modern2026];
+
+/// All revisions over HTTP.
+pub const EVERY: &[Era] = &[Era::Legacy2024, Era::March2025, Era::June2025, Era::November2025, Era::Modern2026];

@@ -120,7 +120,14 @@ fn status(entry: &Entry<'_>) -> Option<u16> {
 
 fn end(entry: &Entry<'_>, status: Option<u16>, unfinished: bool) -> End {
     let failed = status.is_none() || body::is_fault(entry, status);
-    if entry.response.present && (unfinished || failed) { End::Abrupt(Side::Unknown) } else { End::Unknown }
+    if !entry.response.present || !(unfinished || failed) {
+        return End::Unknown;
+    }
+    // Browsers say of an aborted exchange that the page aborted it; any other failure came over the network.
+    let by_page = ["ERR_ABORTED", "NS_BINDING_ABORTED"]
+        .iter()
+        .any(|word| entry.response.error.text().is_some_and(|t| t.contains(word)));
+    End::Abrupt(if by_page { Side::Client } else { Side::Unknown })
 }
 
 fn headers<'t>(lines: &[Pair<'t>]) -> Headers<'t> {

@@ -1,0 +1,15 @@
+//! Findings become a report: resolved to files and names, filtered, compared with a baseline.
+
+pub mod baseline;
+pub mod facts;
+pub mod filter;
+pub mod fingerprint;
+pub mod gate;
+pub mod places;
+pub mod report;
+mod resolve;
+mod settle;
+pub mod stamp;
+
+pub use resolve::{Run, Source, caveats, pseudonym, real_id, report};
+pub use settle::settle;

@@ -1,0 +1,130 @@
+//! mitmproxy's flow files: typed netstrings one after the other, one a flow, in the order in which flows ended.
+
+mod flow;
+
+use super::{Bytes, Context, FileFacts, RawExchange, ReadError};
+use crate::{
+    model::Vantage,
+    wire::tnetstring::{self, Value},
+};
+use std::io::Read;
+
+/// The newest format whose keys are known.
+const NEWEST: i64 = 21;
+/// The oldest format that is read.
+const OLDEST: i64 = 4;
+/// What a flow may hold beside its two bodies.
+const BESIDE_BODIES: u64 = 64 << 20;
+
+/// Reads a flow file.
+///
+/// # Errors
+/// Where its flows are of a format too old, or the file cannot be read.
+pub fn read(input: &mut Bytes<'_>, context: &Context<'_>) -> Result<FileFacts, ReadError> {
+    let mut facts = FileFacts { vantage: Vantage::Proxy, ..FileFacts::default() };
+    exchanges(context, input, &mut facts, &mut |facts, raw| facts.push(context, raw))?;
+    Ok(facts)
+}
+
+/// Hands over the exchanges of a flow file, one by one.
+fn exchanges(
+    context: &Context<'_>,
+    input: &mut Bytes<'_>,
+    facts: &mut FileFacts,
+    sink: &mut dyn FnMut(&mut FileFacts, &RawExchange<'_>),
+) -> Result<(), ReadError> {
+    let most = context.limits.body.saturating_mul(2).saturating_add(BESIDE_BODIES);
+    let (mut offset, mut entry) = (0_u64, 0_u32);
+    let mut text = Vec::new();
+    loop {
+        let start = offset;
+        let Some(length) = announced(input, &mut text, &mut offset)? else {
+            if !text.is_empty() {
+                facts.caveat("input-truncated", stopped(start, entry, "no flow begins here"));
+            }
+            return Ok(());
+        };
+        if length > most {
+            let skipped = std::io::copy(&mut input.take(length.saturating_add(1)), &mut std::io::sink())?;
+            offset = offset.saturating_add(skipped);
+            facts.caveat("limit-reached", format!("the flow at byte {start} has {length} bytes and was passed over"));
+            continue;
+        }
+        let wanted = length.saturating_add(1);
+        let got = input.take(wanted).read_to_end(&mut text)? as u64;
+        offset = offset.saturating_add(got);
+        if got < wanted {
+            facts.caveat("input-truncated", stopped(start, entry, "the file ends within a flow"));
+            return Ok(());
+        }
+        let Ok((_, value @ Value::Dict(_))) = tnetstring::value(&text) else {
+            facts.caveat("input-truncated", stopped(start, entry, "what stands here is no flow"));
+            return Ok(());
+        };
+        version(value, facts)?;
+        if value.get("type").bytes().is_some_and(|t| t == b"http") {
+            let mut raw = flow::exchange(value, context);
+            (raw.at.entry, raw.at.offset) = (entry, Some(start));
+            sink(facts, &raw);
+            entry = entry.saturating_add(1);
+        }
+    }
+}
+
+fn stopped(at: u64, flows: u32, why: &str) -> String {
+    format!("{why}: reading stopped at byte {at}, after {flows} exchanges")
+}
+
+/// The length that the next flow announces; none at the end of the file, or, with `text` not empty, where no flow
+/// begins. `text` then holds what was read, so that the payload can follow it.
+fn announced(input: &mut Bytes<'_>, text: &mut Vec<u8>, offset: &mut u64) -> Result<Option<u64>, ReadError> {
+    text.clear();
+    loop {
+        let Some(byte) = input.fill_buf()?.first().copied() else { return Ok(None) };
+        // Some tools leave line ends between flows.
+        if text.is_empty() && byte.is_ascii_whitespace() {
+            input.consume(1);
+            *offset += 1;
+            continue;
+        }
+        if !(byte.is_ascii_digit() && text.len() < tnetstring::MOST_DIGITS || byte == b':' && !text.is_empty()) {
+            text.push(byte);
+            return Ok(None);
+        }
+        input.consume(1);
+        *offset += 1;
+        text.push(byte);
+        if byte == b':' {
+            return Ok(tnetstring::length(text).ok().map(|(_, length)| length as u64));
+        }
+    }
+}
+
+/// Notes the flow's format number, and what is to be said about it.
+fn version(flow: Value<'_>, facts: &mut FileFacts) -> Result<(), ReadError> {
+    let version = flow.get("version");
+    let number = version.int();
+    let name = match (number, version) {
+        (Some(n), _) => n.to_string(),
+        (None, Value::List(parts)) => parts.filter_map(Value::int).map(|n| n.to_string()).collect::<Vec<_>>().join("."),
+        _ => return Ok(()),
+    };
+    if number.is_none_or(|n| n < OLDEST) {
+        return Err(ReadError::NotRead(format!(
+            "mitmproxy flow format {name} is too old to be read: re-save it with `mitmdump -nr OLD -w NEW`"
+        )));
+    }
+    if number > Some(NEWEST) {
+        facts.caveat(
+            "newer-format",
+            format!("mitmproxy flow format {name} is newer than {NEWEST}, the newest known; its known keys were read"),
+        );
+    }
+    if facts.recorder.is_none() {
+        facts.recorder = Some(format!("mitmproxy (flow format {name})"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

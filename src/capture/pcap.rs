@@ -1,0 +1,95 @@
+//! Packet captures: pcap and pcapng files to the HTTP exchanges on their TCP connections.
+//!
+//! A file is read packet by packet, and an exchange is handed over once it is complete and the client has acknowledged
+//! it. So memory follows what is under way at one moment, and not the size of the file.
+
+mod body;
+mod classic;
+mod connection;
+mod conversation;
+mod early;
+mod exchange;
+mod half;
+mod interface;
+mod opaque;
+mod pcapng;
+mod peers;
+mod record;
+mod run;
+mod table;
+mod window;
+
+use super::{Bytes, Context, FileFacts, ReadError};
+use crate::wire::{ip::Packet, link::Link, tcp::Stamp};
+use record::{Next, Record, Records, Stop};
+use run::{Run, Sink};
+use std::collections::BTreeMap;
+use table::Table;
+
+/// Reads a pcap or pcapng file.
+///
+/// # Errors
+///
+/// The input is neither, or is damaged in its header, or holds only link types that are not read. A file that is
+/// damaged further in is read up to there, with the caveat `input-truncated`.
+pub fn read(input: &mut Bytes<'_>, context: &Context<'_>) -> Result<FileFacts, ReadError> {
+    let mut facts = FileFacts::default();
+    let account = exchanges(input, context, &mut |raw| facts.push(context, raw))?;
+    facts.exchanges.sort_by_key(|exchange| exchange.at.entry);
+    Ok(FileFacts { exchanges: facts.exchanges, entries: facts.entries, ..account })
+}
+
+/// Reads a pcap or pcapng file and hands each HTTP exchange to `sink`: in the order in which they become complete,
+/// numbered in the order in which they began. The account that is returned has no exchanges.
+///
+/// # Errors
+///
+/// As [`read`].
+pub fn exchanges(input: &mut Bytes<'_>, context: &Context<'_>, sink: &mut Sink<'_>) -> Result<FileFacts, ReadError> {
+    let mut run = Run::new(context, sink);
+    let mut records = Records::open(input)?;
+    let mut table = Table::new(context.limits.reassembly);
+    let mut unread = BTreeMap::<u32, u64>::new();
+    let mut packets = 0_u64;
+    let stop = loop {
+        match records.next()? {
+            Next::End => break None,
+            Next::Stop(stop) => break Some(stop),
+            Next::Packet(record) => {
+                packets += 1;
+                match Link::of(record.link) {
+                    Some(link) => frame(&record, link, &mut table, &mut run),
+                    None => *unread.entry(record.link).or_default() += 1,
+                }
+            }
+        }
+    };
+    table.finish(&mut run);
+    run.account.recorder = records.recorder().map(str::to_owned);
+    for stop in stop.into_iter().chain(records.contradiction()) {
+        let Stop { offset, frame, why } = stop;
+        let message = format!("{why} at offset {offset}; read up to packet {frame}");
+        run.account.caveat("input-truncated", message);
+    }
+    say_unread(&unread, packets, &mut run)?;
+    Ok(run.account)
+}
+
+fn frame(record: &Record<'_>, link: Link, table: &mut Table, run: &mut Run<'_>) {
+    let Some(bytes) = link.packet(record.bytes) else { return };
+    let Some(packet) = Packet::read(bytes, record.uncaptured) else { return };
+    let stamp = Stamp { frame: record.frame, micros: record.micros, ack: None };
+    table.packet(&packet, stamp, run);
+}
+
+/// Says which link types were not read; an error where there was nothing else.
+fn say_unread(unread: &BTreeMap<u32, u64>, packets: u64, run: &mut Run<'_>) -> Result<(), ReadError> {
+    let Some((link, _)) = unread.first_key_value() else { return Ok(()) };
+    let count: u64 = unread.values().sum();
+    if count == packets {
+        return Err(ReadError::NotRead(format!("a packet capture of link type {link}, which is not read")));
+    }
+    let message = format!("{count} packets of link type {link} (and others of its kind) are not read");
+    run.account.caveats("link-unread", count, message);
+    Ok(())
+}

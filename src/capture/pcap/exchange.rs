@@ -1,0 +1,201 @@
+//! A request and its response while they are under way, and what is handed over of them in the end.
+
+use super::body::Body;
+use crate::{
+    capture::{RawBody, RawExchange},
+    model::{Address, End, Missing, Side, Time},
+    wire::{
+        http1::{RequestHead, ResponseHead, lookup},
+        tcp::Stamp,
+    },
+};
+
+/// How far a message has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// More of it is expected.
+    Arriving,
+    /// It is as complete as it will ever be.
+    Over,
+}
+
+/// One message.
+pub struct Message {
+    /// Its head as bytes.
+    pub head: Vec<u8>,
+    /// Part of the head was lost: a field that is not there may have been.
+    pub is_head_torn: bool,
+    /// The packet with its first byte.
+    pub first: Stamp,
+    /// The packet that completed the head.
+    pub head_ready: Stamp,
+    /// The body.
+    pub body: Body,
+    /// How far it has come.
+    pub progress: Progress,
+    /// Offset in its TCP stream behind its last byte, where that is known.
+    pub upto: Option<i64>,
+}
+
+/// A request with its response, or one of the two.
+pub struct Exchange {
+    /// Ordinal within the file.
+    pub entry: u32,
+    /// How far in the server's stream the client had read when it asked, where that is known.
+    pub asked: Option<i64>,
+    /// The request; none where it was not captured.
+    pub request: Option<Message>,
+    /// The response; none where none was captured.
+    pub response: Option<Message>,
+    /// How the response ended.
+    pub end: End,
+    /// When it ended.
+    pub ended: Option<i64>,
+    /// Why there is no response.
+    pub unanswered: Missing,
+    /// Nothing more will become known.
+    pub is_over: bool,
+}
+
+impl Exchange {
+    /// An exchange of which nothing is known yet.
+    pub fn new(entry: u32) -> Self {
+        let (asked, request, response, ended) = (None, None, None, None);
+        let unanswered = Missing::CaptureEnd;
+        Self { entry, asked, request, response, end: End::Open, ended, unanswered, is_over: false }
+    }
+
+    /// Request and response are over.
+    pub fn is_complete(&self) -> bool {
+        let is_over = |m: &Option<Message>| m.as_ref().is_none_or(|m| m.progress == Progress::Over);
+        self.is_over || (self.response.is_some() && is_over(&self.request) && is_over(&self.response))
+    }
+
+    /// Bytes of memory that it takes.
+    pub fn size(&self) -> usize {
+        let size = |m: &Option<Message>| m.as_ref().map_or(0, |m| m.head.len() + m.body.size());
+        size(&self.request) + size(&self.response) + 512
+    }
+
+    /// The method of the request, where that is known.
+    pub fn method(&self) -> Option<String> {
+        let request = self.request.as_ref()?;
+        RequestHead::read(&request.head).map(|head| head.method.into_owned())
+    }
+
+    /// What a reader hands over. `acknowledged` is how far the client has acknowledged the server's stream, where the
+    /// capture holds the client's packets; `authority` stands for a missing `Host`.
+    pub fn raw<'a>(&'a self, mut at: Address, authority: &str, acknowledged: Option<i64>) -> RawExchange<'a> {
+        let request = self.request.as_ref().and_then(|m| Some((m, RequestHead::read(&m.head)?)));
+        let mut raw = match request {
+            Some((message, head)) => {
+                let url = url(&head, authority);
+                let mut raw = RawExchange::new(head.method, url);
+                raw.request_headers = head.fields;
+                raw.request_body = message.body.raw();
+                raw.sent = message.first.micros.map(Time);
+                raw.no_headers = message.is_head_torn;
+                at.frame = Some(message.first.frame);
+                raw
+            }
+            // Nothing is known of the request but that there was one.
+            None => {
+                let mut raw = RawExchange::new("", format!("http://{authority}/"));
+                raw.request_body = RawBody::NotCaptured(Missing::Hole);
+                raw.no_headers = true;
+                at.frame = self.response.as_ref().map(|m| m.first.frame);
+                raw
+            }
+        };
+        at.entry = self.entry;
+        raw.at = at;
+        raw.response_body = RawBody::NotCaptured(self.unanswered);
+        if let Some(message) = &self.response {
+            if let Some(head) = ResponseHead::read(&message.head) {
+                raw.status = Some(head.status);
+                raw.response_headers = head.fields;
+            }
+            raw.no_headers |= message.is_head_torn;
+            raw.response_body = message.body.raw();
+            raw.head = message.head_ready.micros.map(Time);
+            raw.marks = message.body.times();
+            raw.acknowledged = acknowledged.filter(|_| message.body.is_seen()).map(|upto| match message.upto {
+                Some(end) if end <= upto => message.body.size() as u64,
+                _ => message.body.arrived(upto),
+            });
+        }
+        raw.end = self.end;
+        raw.ended = self.ended.map(Time);
+        raw
+    }
+
+    /// Marks the response as ended.
+    pub fn close(&mut self, end: End, ended: Option<i64>) {
+        self.end = end;
+        self.ended = ended;
+        if let Some(response) = &mut self.response {
+            response.close();
+        }
+    }
+
+    /// Marks what has not ended as cut off: by whom and when, or else by the end of the capture.
+    pub fn cut(&mut self, by: Option<(Side, Option<i64>)>) {
+        let why = if by.is_some() { Missing::CutOff } else { Missing::CaptureEnd };
+        let at = by.and_then(|(_, at)| at);
+        if let Some(request) = &mut self.request
+            && request.progress == Progress::Arriving
+        {
+            request.body.lose(why);
+            request.close();
+        }
+        let end = by.map_or(End::Open, |(side, _)| End::Abrupt(side));
+        match &mut self.response {
+            Some(response) if response.progress == Progress::Over => {}
+            Some(response) => {
+                response.body.lose(why);
+                self.close(end, at);
+            }
+            None if !self.is_over => {
+                self.unanswered = if by.is_some() { Missing::Failed } else { Missing::CaptureEnd };
+                self.close(end, at);
+            }
+            None => {}
+        }
+        self.is_over = true;
+    }
+}
+
+impl Message {
+    /// A message whose head is there, as far as it is.
+    pub fn new(head: Vec<u8>, first: Stamp, head_ready: Stamp, body: Body) -> Self {
+        let progress = Progress::Arriving;
+        Self { head, is_head_torn: false, first, head_ready, body, progress, upto: None }
+    }
+
+    /// A message of which only the beginning of the head is there, and why.
+    pub fn torn(head: Vec<u8>, first: Stamp, ready: Stamp, why: Missing) -> Self {
+        let mut message = Self::new(head, first, ready, Body::lost(why));
+        message.is_head_torn = true;
+        message.progress = if why == Missing::Hole { Progress::Over } else { Progress::Arriving };
+        message
+    }
+
+    /// Nothing more of it will come.
+    pub fn close(&mut self) {
+        self.body.finish();
+        self.progress = Progress::Over;
+    }
+}
+
+fn url(head: &RequestHead<'_>, authority: &str) -> String {
+    let target = head.target.as_ref();
+    if target.contains("://") {
+        return target.to_owned();
+    }
+    if head.method.eq_ignore_ascii_case("CONNECT") {
+        return format!("http://{target}");
+    }
+    let host = lookup(&head.fields, "host").filter(|host| !host.is_empty()).unwrap_or(authority);
+    let slash = if target.starts_with('/') { "" } else { "/" };
+    format!("http://{host}{slash}{target}")
+}

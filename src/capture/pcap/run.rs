@@ -1,0 +1,31 @@
+//! What the reading of one file shares: its context, its account, and where exchanges go.
+
+use crate::capture::{Context, FileFacts, RawExchange};
+
+/// Takes each exchange as it becomes complete.
+pub type Sink<'s> = dyn FnMut(&RawExchange<'_>) + 's;
+
+/// The reading of one file.
+pub struct Run<'r> {
+    /// What all readers share.
+    pub context: &'r Context<'r>,
+    /// Caveats and the recorder; exchanges go to the sink.
+    pub account: FileFacts,
+    /// Where exchanges go.
+    pub sink: &'r mut Sink<'r>,
+    entries: u32,
+}
+
+impl<'r> Run<'r> {
+    /// Begins to read.
+    pub fn new(context: &'r Context<'r>, sink: &'r mut Sink<'r>) -> Self {
+        Self { context, account: FileFacts::default(), sink, entries: 0 }
+    }
+
+    /// The ordinal of the next exchange.
+    pub fn entry(&mut self) -> u32 {
+        let entry = self.entries;
+        self.entries = self.entries.saturating_add(1);
+        entry
+    }
+}

@@ -1,0 +1,144 @@
+//! All connections of a file, told apart by addresses, ports and generation.
+
+use super::{
+    connection::{Connection, Endpoint},
+    opaque::Opaque,
+    run::Run,
+};
+use crate::wire::{
+    ip::{Fragments, Packet},
+    tcp::{Held, Segment, Stamp},
+};
+use std::{collections::HashMap, net::IpAddr};
+
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+
+/// Most connections that are remembered, live ones and others.
+const MOST_REMEMBERED: usize = 1 << 19;
+
+/// Most connections that are live at a time.
+const MOST_LIVE: usize = 1 << 16;
+
+/// The connections of a file.
+pub struct Table {
+    connections: HashMap<[Endpoint; 2], Connection>,
+    fragments: Fragments,
+    opaque: Opaque,
+    held: Held,
+    count: u32,
+    live: usize,
+}
+
+impl Table {
+    /// No connections; `most` bytes may wait out of order over all of them.
+    pub fn new(most: u64) -> Self {
+        Self {
+            connections: HashMap::new(),
+            fragments: Fragments::default(),
+            opaque: Opaque::default(),
+            held: Held { bytes: 0, most, exceeded: 0 },
+            count: 0,
+            live: 0,
+        }
+    }
+
+    /// Takes an IP packet, whole or a fragment.
+    pub fn packet(&mut self, packet: &Packet<'_>, stamp: Stamp, run: &mut Run<'_>) {
+        let (source, destination) = (packet.source, packet.destination);
+        match packet.fragment {
+            None => self.payload(source, destination, packet.protocol, packet.payload, packet.missing, stamp, run),
+            Some(at) => {
+                if let Some(whole) = self.fragments.add(packet, at) {
+                    self.payload(source, destination, packet.protocol, &whole.payload, whole.missing, stamp, run);
+                }
+            }
+        }
+    }
+
+    /// The file is over.
+    pub fn finish(mut self, run: &mut Run<'_>) {
+        let mut rest: Vec<Connection> = self.connections.into_values().filter(|c| !c.is_spent()).collect();
+        rest.sort_unstable_by_key(|c| c.number);
+        for mut connection in rest {
+            connection.end(&mut self.held, &mut self.opaque, run);
+        }
+        self.opaque.report(run);
+        if self.held.exceeded > 0 {
+            let message = "packets that came out of order exceeded --limit reassembly; what they waited for is a hole";
+            run.account.caveats("limit-reached", self.held.exceeded, message);
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the fields of a packet")]
+    fn payload(
+        &mut self,
+        source: IpAddr,
+        destination: IpAddr,
+        protocol: u8,
+        payload: &[u8],
+        missing: usize,
+        stamp: Stamp,
+        run: &mut Run<'_>,
+    ) {
+        match protocol {
+            TCP => {
+                if let Some(segment) = Segment::read(payload, missing) {
+                    self.segment((source, segment.source), (destination, segment.destination), &segment, stamp, run);
+                }
+            }
+            UDP => self.opaque.udp(source, destination, payload),
+            _ => {}
+        }
+    }
+
+    fn segment(&mut self, from: Endpoint, to: Endpoint, segment: &Segment<'_>, stamp: Stamp, run: &mut Run<'_>) {
+        let stamp = Stamp { ack: segment.ack, ..stamp };
+        let (ends, direction) = if from <= to { ([from, to], 0) } else { ([to, from], 1) };
+        let Self { connections, opaque, held, count, live, .. } = self;
+        let mut is_new = false;
+        let connection = connections.entry(ends).or_insert_with(|| {
+            is_new = true;
+            Connection::new(ends, *count, 0)
+        });
+        if !is_new && connection.is_followed_by(direction, segment) {
+            let was_live = !connection.is_spent();
+            connection.end(held, opaque, run);
+            *live -= usize::from(was_live);
+            *connection = Connection::new(ends, *count, connection.generation.saturating_add(1));
+            is_new = true;
+        }
+        if is_new {
+            *count = count.saturating_add(1);
+            *live += 1;
+        }
+        let was_live = !connection.is_spent();
+        connection.take(direction, segment, stamp, held, opaque, run);
+        *live -= usize::from(was_live && connection.is_spent());
+        if is_new {
+            self.forget(run);
+        }
+    }
+
+    /// Keeps the number of connections within its bounds.
+    fn forget(&mut self, run: &mut Run<'_>) {
+        if self.live > MOST_LIVE {
+            let mut last: Vec<u32> =
+                self.connections.values().filter(|c| !c.is_spent()).map(|c| c.last_frame).collect();
+            last.sort_unstable();
+            let before = last[last.len() / 2];
+            let mut old: Vec<&mut Connection> =
+                self.connections.values_mut().filter(|c| !c.is_spent() && c.last_frame < before).collect();
+            old.sort_unstable_by_key(|c| c.number);
+            self.live -= old.len();
+            let message = format!("more than {MOST_LIVE} connections are open at a time; the oldest are given up");
+            run.account.caveats("limit-reached", old.len() as u64, message);
+            for connection in old {
+                connection.end(&mut self.held, &mut self.opaque, run);
+            }
+        }
+        if self.connections.len() > MOST_REMEMBERED {
+            self.connections.retain(|_, c| !c.is_spent());
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Rows: one normalised exchange a line (schema `exchange/1`), as `extract` writes them and `check` reads them again.
+//!
+//! A row begins with its key, so that sorting lines as bytes groups sessions and orders exchanges:
+//! `{"k":"<session>:<microseconds>:<source>:<ordinal>", …}`. What follows is the file's name and format, and the
+//! serialised [`Exchange`]: facts, digests and pseudonyms, no payloads.
+
+use super::{CaveatCount, FileFacts, Limits, ReadError};
+use crate::model::{Exchange, Vantage};
+use serde::{Deserialize, Serialize};
+use std::{
+    borrow::Cow,
+    collections::BTreeMap,
+    io::{BufRead, Read as _},
+};
+
+/// Names of caveats that a row may hand over; readers know no others.
+const CAVEATS: &[&str] = &[
+    "begins-mid-session",
+    "body-not-captured",
+    "body-truncated",
+    "clock-anomaly",
+    "conflicting-retransmission",
+    "duplicate-viewpoint",
+    "h2-unsupported",
+    "headers-redacted",
+    "input-truncated",
+    "limit-reached",
+    "no-or-coarse-time",
+    "not-a-capture",
+    "placeholder-ids",
+    "tcp-hole",
+    "tls-opaque",
+    "undecodable-entry",
+    "undispatched-tail",
+];
+
+/// What rows say of the file that an exchange came from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// Its name.
+    pub file: String,
+    /// Its format.
+    pub format: Option<String>,
+    /// The recorder, as the file names it.
+    pub recorder: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Head<'a> {
+    #[serde(borrow)]
+    k: Cow<'a, str>,
+    #[serde(borrow)]
+    file: Cow<'a, str>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    format: Option<Cow<'a, str>>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    recorder: Option<Cow<'a, str>>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    caveats: BTreeMap<String, CaveatCount>,
+}
+
+/// Writes the exchanges of one file as rows.
+///
+/// `source` is the keyed hash of the file. The first row of a file hands over its caveats.
+///
+/// # Errors
+/// None of these facts can fail to be written; the error is that of the serializer.
+pub fn write(
+    out: &mut String,
+    origin: &Origin,
+    source: u64,
+    caveats: &BTreeMap<&'static str, CaveatCount>,
+    exchanges: &[Exchange],
+) -> Result<(), serde_json::Error> {
+    let mut time = 0;
+    for (i, exchange) in exchanges.iter().enumerate() {
+        time = exchange.sent.map_or(time, |t| t.0.max(0));
+        let handed =
+            if i == 0 { caveats.iter().map(|(n, c)| ((*n).to_owned(), c.clone())).collect() } else { BTreeMap::new() };
+        let head = Head {
+            k: key(exchange, time, source).into(),
+            file: origin.file.as_str().into(),
+            format: origin.format.as_deref().map(Into::into),
+            recorder: origin.recorder.as_deref().map(Into::into),
+            caveats: handed,
+        };
+        let (head, facts) = (serde_json::to_string(&head)?, serde_json::to_string(exchange)?);
+        // Two objects, neither of them empty, become one.
+        let row = format!("{},{}", head.strip_suffix('}').unwrap_or(&head), facts.strip_prefix('{').unwrap_or(&facts));
+        out.push_str(&crate::redact::escape::json(row));
+        out.push('\n');
+    }
+    Ok(())
+}
+
+fn key(exchange: &Exchange, time: i64, source: u64) -> String {
+    let session = exchange.session.as_ref().or(exchange.issued.as_ref()).or(exchange.legacy_session.as_ref());
+    format!("{:016x}:{time:020}:{source:016x}:{:08}", session.map_or(0, |s| s.hash), exchange.at.entry)
+}
+
+/// Reads rows, sorted or not. One physical input holds exchanges of several files; each comes back with its facts.
+///
+/// Lines that are no rows are counted as the caveat `undecodable-entry` of the file before them.
+///
+/// # Errors
+/// Where the input cannot be read, or holds no row at all.
+pub fn read(limits: &Limits, bytes: &mut dyn BufRead) -> Result<Vec<(Origin, FileFacts)>, ReadError> {
+    let mut files: BTreeMap<(u32, String), (Origin, FileFacts)> = BTreeMap::new();
+    let (mut line, mut number, mut bad) = (Vec::new(), 0_u64, None::<(u64, u64)>);
+    loop {
+        line.clear();
+        number += 1;
+        if (&mut *bytes).take(limits.body).read_until(b'\n', &mut line)? == 0 {
+            break;
+        }
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        if take(&line, &mut files).is_none() {
+            bad = Some(bad.map_or((number, 1), |(first, n)| (first, n + 1)));
+        }
+    }
+    if let Some((first, count)) = bad {
+        let Some((_, (_, facts))) = files.iter_mut().next() else {
+            return Err(ReadError::NotACapture("no line of it is a row of exchange/1".to_owned()));
+        };
+        facts.caveats("undecodable-entry", count, format!("line {first} of the rows is none and was left out"));
+    }
+    let mut files: Vec<_> = files.into_values().collect();
+    for (source, (_, facts)) in files.iter_mut().enumerate() {
+        facts.exchanges.sort_by_key(|e| e.at.entry);
+        facts.entries = facts.exchanges.len() as u64;
+        facts.vantage = facts.exchanges.first().map_or(Vantage::Unknown, |e| e.vantage);
+        for exchange in &mut facts.exchanges {
+            exchange.at.source = u32::try_from(source).unwrap_or(u32::MAX);
+        }
+    }
+    Ok(files)
+}
+
+fn take(line: &[u8], files: &mut BTreeMap<(u32, String), (Origin, FileFacts)>) -> Option<()> {
+    let head: Head<'_> = serde_json::from_slice(line).ok()?;
+    let exchange: Exchange = serde_json::from_slice(line).ok()?;
+    let source = head.k.split(':').nth(2)?;
+    let (origin, facts) = files.entry((exchange.at.source, source.to_owned())).or_insert_with(|| {
+        let owned = |text: Option<Cow<'_, str>>| text.map(Cow::into_owned);
+        let file = head.file.into_owned();
+        (Origin { file, format: owned(head.format), recorder: owned(head.recorder) }, FileFacts::default())
+    });
+    facts.recorder.clone_from(&origin.recorder);
+    for (name, caveat) in head.caveats {
+        if let Some(name) = CAVEATS.iter().find(|n| **n == name) {
+            facts.caveats(name, caveat.count, caveat.message);
+        }
+    }
+    facts.exchanges.push(exchange);
+    Some(())
+}

@@ -1,0 +1,82 @@
+//! Where reports go: stdout, or a file that is written beside and renamed.
+
+use super::options::{Color, OutputOptions};
+use crate::report::Look;
+use anyhow::Context as _;
+use std::{
+    fs,
+    io::{self, IsTerminal as _, Write as _},
+    path::Path,
+};
+
+impl OutputOptions {
+    /// How a format for people is to look on stdout, or in a file.
+    pub fn look(&self, in_file: bool) -> Look {
+        let terminal = !in_file && io::stdout().is_terminal();
+        let color = match self.color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => {
+                terminal && anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
+            }
+        };
+        let width = terminal.then(columns).flatten();
+        Look { color, quiet: self.quiet, verbose: self.verbose, width }
+    }
+
+    /// Writes the report to where the user wants it.
+    ///
+    /// # Errors
+    /// Where that cannot be written. A reader of the pipe that went away is an error here, too, and no fault.
+    pub fn write(&self, text: &str) -> anyhow::Result<()> {
+        match &self.output {
+            Some(path) => to_file(path, text),
+            None => to_stdout(text),
+        }
+    }
+}
+
+/// The width that the terminal says it has. A table is drawn to fit it.
+fn columns() -> Option<u16> {
+    std::env::var("COLUMNS").ok()?.parse().ok().filter(|n| *n >= 20)
+}
+
+/// Writes to stdout, to the last byte.
+///
+/// # Errors
+/// Where stdout cannot be written.
+pub fn to_stdout(text: &str) -> anyhow::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()?;
+    Ok(())
+}
+
+/// Writes a file beside its name and renames it, so that an interrupted run leaves the old one.
+///
+/// # Errors
+/// Where it cannot be written; the old file stays then.
+pub fn to_file(path: &Path, text: &str) -> anyhow::Result<()> {
+    replace(path, text.as_bytes()).with_context(|| format!("cannot write {}", path.display()))
+}
+
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // A link stays a link, and a device or pipe is written to, not replaced.
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let old = fs::metadata(&path).ok();
+    if old.as_ref().is_some_and(|m| !m.is_file()) {
+        return fs::OpenOptions::new().write(true).open(&path)?.write_all(bytes);
+    }
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".lastevent-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        builder.permissions(old.map_or_else(|| fs::Permissions::from_mode(0o666), |m| m.permissions()));
+    }
+    let mut file = builder.tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    file.persist(&path)?;
+    Ok(())
+}

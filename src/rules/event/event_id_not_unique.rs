@@ -1,0 +1,103 @@
+//! event-id-not-unique: one explicit id stands for two different events of a session.
+
+use crate::{
+    evidence::Locus,
+    model::{EventFlags, EventId, Resolved},
+    rules::{Case, Check, Family, Finding, Party, Rule, STREAMABLE, Severity},
+};
+use std::collections::BTreeMap;
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    id: "event-id-not-unique",
+    family: Family::Event,
+    summary: "one event id is used for different events of a session",
+    severity: Severity::Warning,
+    since: "0.1.0",
+    eras: STREAMABLE,
+    suppresses: &[],
+    thresholds: &[],
+    remedy: "servers: build ids as <stream>_<n>, unique within the session",
+    page: include_str!("event_id_not_unique.md"),
+    check: Check::Session(check),
+};
+
+/// One delivery of an explicit id.
+#[derive(Clone, Copy)]
+struct Use {
+    id: EventId,
+    exchange: u32,
+    event: u32,
+    stream: u32,
+    payload: u64,
+    is_session: bool,
+}
+
+fn uses(case: &Case<'_>) -> Vec<Use> {
+    let mut uses = Vec::new();
+    for (number, stream) in case.session.streams.iter().enumerate() {
+        for leg in &stream.legs {
+            let Some(log) = case.log(leg.exchange) else { continue };
+            uses.extend(log.events.iter().enumerate().filter_map(|(event, fact)| {
+                Some(Use {
+                    id: fact.explicit_id()?,
+                    exchange: leg.exchange,
+                    event: event as u32,
+                    stream: number as u32,
+                    payload: fact.payload,
+                    is_session: fact.flags.contains(EventFlags::ID_IS_SESSION),
+                })
+            }));
+        }
+    }
+    uses
+}
+
+/// Two uses that are not deliveries of one event: another payload, or the same nothing on another stream.
+fn differ(a: &Use, b: &Use) -> bool {
+    a.payload != b.payload || (a.payload == 0 && a.stream != b.stream)
+}
+
+fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
+    if !case.is_streamable() || case.session.placeholder {
+        return;
+    }
+    let mut uses = uses(case);
+    uses.sort_by_key(|u| (u.id, u.exchange, u.event));
+    // One finding for the ids that nobody resumed with, one for each cursor.
+    let mut clashes: BTreeMap<Option<EventId>, Vec<(Use, Use)>> = BTreeMap::new();
+    for group in uses.chunk_by(|a, b| a.id == b.id).filter(|g| g.len() > 1) {
+        let Some(other) = group.iter().find(|u| differ(&group[0], u)) else { continue };
+        let used = case.session.resumptions.iter().any(|r| {
+            r.cursor.id == group[0].id && r.resolved == Resolved::Ambiguous
+                || r.cursor.id == group[0].id && r.exchange > other.exchange
+        });
+        clashes.entry(used.then_some(group[0].id)).or_default().push((group[0], *other));
+    }
+    for (cursor, clashes) in clashes {
+        let (first, other) = &clashes[0];
+        let constant =
+            if first.is_session { ": it is the session id, as in every final response of the Java SDK" } else { "" };
+        let message = match cursor {
+            Some(_) => {
+                format!("an event id that a client resumed with stands for different events of the session{constant}")
+            }
+            None => format!("{} event id(s) stand for different events of the session{constant}", clashes.len()),
+        };
+        let request = case.session.streams[other.stream as usize].requests.first().copied();
+        let finding = case
+            .finding(
+                &RULE,
+                Party::Server,
+                message,
+                Locus::event(other.exchange, other.event),
+                "the same id on another event",
+            )
+            .and(Locus::event(first.exchange, first.event), "its first use")
+            .of_request(request)
+            .of_stream(other.stream)
+            .with_cursor(first.id)
+            .counting(clashes.len(), clashes.iter().map(|(_, other)| other.exchange));
+        found.push(if cursor.is_some() { finding.severity(Severity::Error) } else { finding });
+    }
+}

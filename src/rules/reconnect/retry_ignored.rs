@@ -1,0 +1,121 @@
+//! retry-ignored: a client came back earlier than the server's `retry` allows.
+
+use crate::{
+    evidence::Locus,
+    model::{End, Era, Exchange, Leg, Method, OpenedBy, Side, Vantage},
+    rules::{
+        Case, Certainty, Check, Family, Finding, Party, Rule, STREAMABLE, Severity, Threshold,
+        resume::resume_after_terminal::late_resumes,
+    },
+};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    id: "retry-ignored",
+    family: Family::Reconnect,
+    summary: "a client reconnects before the time that the server asked for has passed",
+    severity: Severity::Error,
+    since: "0.1.0",
+    eras: STREAMABLE,
+    suppresses: &[],
+    thresholds: &[
+        Threshold { name: "tolerance", default: 50.0, about: "milliseconds by which a reconnect may come early" },
+        Threshold {
+            name: "share",
+            default: 0.1,
+            about: "share of retry by which a reconnect may come early, where that is more",
+        },
+        Threshold { name: "late", default: 2.0, about: "multiple of retry from which a reconnect is noted as late" },
+    ],
+    remedy: "wait at least the last retry value of the stream before reconnecting",
+    page: include_str!("retry_ignored.md"),
+    check: Check::Session(check),
+};
+
+fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
+    if !case.is_streamable() {
+        return;
+    }
+    let late: Vec<u32> = late_resumes(case).iter().map(|l| l.resumption.exchange).collect();
+    for (number, stream) in case.session.streams.iter().enumerate() {
+        for pair in stream.legs.windows(2) {
+            if !late.contains(&pair[1].exchange) {
+                found.extend(judge(case, number as u32, &pair[0], pair[1].exchange));
+            }
+        }
+    }
+    // A standalone stream that ended is reopened by the next GET without cursor.
+    let standalone = case.session.streams.iter().enumerate().filter(|(_, s)| s.opened_by == OpenedBy::Get);
+    for (number, stream) in standalone {
+        let Some(leg) = stream.legs.last() else { continue };
+        let next = case.session.exchanges.iter().copied().find(|x| {
+            let exchange = case.exchange(*x);
+            *x > leg.exchange && exchange.method == Method::Get && exchange.cursor.is_none()
+        });
+        if let Some(next) = next {
+            found.extend(judge(case, number as u32, leg, next));
+        }
+    }
+}
+
+fn is_coarse(exchange: &Exchange) -> bool {
+    exchange.coarse_times || exchange.sent.is_none()
+}
+
+fn judge(case: &Case<'_>, stream: u32, leg: &Leg, next: u32) -> Option<Finding> {
+    let (before, after) = (case.exchange(leg.exchange), case.exchange(next));
+    let facts = case.stream(stream);
+    let retry = case.retry_before(facts, next).filter(|ms| *ms > 0)?;
+    let retry = i64::try_from(retry).ok()?.checked_mul(1000)?;
+    let ended = leg.ended?;
+    if is_coarse(before) || is_coarse(after) || before.end == End::Abrupt(Side::Client) || before.end == End::Open {
+        return None;
+    }
+    let waited = after.sent?.since(ended);
+    if waited < 0 {
+        return None;
+    }
+    let tolerance =
+        (case.thresholds.get(RULE.id, "tolerance") * 1000.0).max(retry as f64 * case.thresholds.get(RULE.id, "share"));
+    let early = (waited as f64) < retry as f64 - tolerance;
+    let most = latest_retry(case, next).max(retry);
+    let late = waited as f64 > most as f64 * case.thresholds.get(RULE.id, "late") && after.cursor.is_some();
+    if !early && !late {
+        return None;
+    }
+    let ms = |micros: i64| micros / 1000;
+    let message = format!(
+        "the client came back after {} ms; the server had asked for {} ms",
+        ms(waited),
+        ms(if early { retry } else { most })
+    );
+    let severity = match (early, case.session.era >= Era::November2025) {
+        (false, _) => Severity::Note,
+        (true, true) => Severity::Error,
+        (true, false) => Severity::Warning,
+    };
+    let finding = case
+        .finding(&RULE, Party::Client, message, Locus::request(next), "the reconnect")
+        .and(Locus::response(leg.exchange), "the connection that ended, and had sent retry")
+        .of_request(facts.requests.first().copied())
+        .of_stream(stream)
+        .with_cursor(after.cursor.as_ref().map(|c| c.id))
+        .severity(severity)
+        .kind(if early { "early" } else { "late" });
+    let seen_late = matches!(before.end, End::Abrupt(_)) && before.vantage == Vantage::Server;
+    Some(match (seen_late, before.end) {
+        (true, _) => finding
+            .severity(severity.min(Severity::Warning))
+            .assuming(Certainty::Possible, "the client saw the end when the server did"),
+        (false, End::Unknown) => {
+            finding.assuming(Certainty::Likely, "the server or the network ended the connection, and not the client")
+        }
+        _ => finding,
+    })
+}
+
+/// The largest of the latest `retry` values of any stream, in microseconds: some clients keep one for all.
+fn latest_retry(case: &Case<'_>, next: u32) -> i64 {
+    let all = case.session.streams.iter().filter_map(|s| case.retry_before(s, next)).max().unwrap_or(0);
+    i64::try_from(all).unwrap_or(i64::MAX / 2_000).saturating_mul(1000)
+}

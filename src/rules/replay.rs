@@ -1,0 +1,10 @@
+//! Rules about what the server did with a resume.
+
+pub mod ambiguous_404_on_resume;
+pub mod ambiguous_empty_replay;
+pub mod empty_replay_after_terminal;
+pub mod empty_replay_taken_as_success;
+pub mod replay_from_other_session;
+pub mod replay_from_other_stream;
+pub mod resume_black_hole;
+pub mod resume_rejected;

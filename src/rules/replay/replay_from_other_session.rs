@@ -1,0 +1,148 @@
+//! replay-from-other-session: a resumed connection of one session delivers the content of another. A leak.
+
+use crate::{
+    evidence::Locus,
+    model::{Direction, EventId, Message, MessageFlags, Resolved, Resumption},
+    rules::{Case, Certainty, Check, Family, Finding, Party, Rule, STREAMABLE, Severity},
+};
+use std::collections::HashMap;
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    id: "replay-from-other-session",
+    family: Family::Replay,
+    summary: "a resume was answered with content of another session",
+    severity: Severity::Error,
+    since: "0.1.0",
+    eras: STREAMABLE,
+    suppresses: &["orphan-response", "response-on-wrong-stream", "request-never-answered"],
+    thresholds: &[],
+    remedy: "servers: key the event store by session and stream, and check the session before replaying",
+    page: include_str!("replay_from_other_session.md"),
+    check: Check::Session(check),
+};
+
+/// Content that another session owns: that session, the exchange that shows it, and the request's id.
+struct Owner {
+    exchange: u32,
+    request: String,
+    proof: &'static str,
+    certainty: Certainty,
+}
+
+fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
+    if !case.is_streamable() {
+        return;
+    }
+    for (resumption, _) in case.resumes() {
+        let Some(log) = case.log(resumption.exchange) else { continue };
+        let replies = log.messages.iter().filter(|(_, m)| m.is_reply());
+        let leak = replies.filter_map(|(event, message)| {
+            let id = log.events.get(*event as usize)?.explicit_id();
+            Some((*event, owner(case, resumption, message, id)?))
+        });
+        let leaks: Vec<_> = leak.chain(same_events(case, resumption)).collect();
+        let Some((event, owner)) = leaks.first() else { continue };
+        let message = format!(
+            "the resume delivered {}, which belongs to another session of this endpoint: {}",
+            owner.request, owner.proof
+        );
+        let mut finding = case
+            .finding(
+                &RULE,
+                Party::Server,
+                message,
+                Locus::event(resumption.exchange, *event),
+                "content of another session",
+            )
+            .and(Locus::request(resumption.exchange), "the resume")
+            .and(Locus::request(owner.exchange), "the session that owns it")
+            .of_stream(resumption.stream)
+            .with_cursor(resumption.cursor.id)
+            .counting(leaks.len(), leaks.iter().map(|(_, o)| o.exchange));
+        if owner.certainty != Certainty::Certain {
+            finding = finding.assuming(owner.certainty, "an equal payload is the same message");
+        }
+        found.push(finding);
+    }
+}
+
+/// Events of the session that issued the cursor, delivered here under the same id and with the same content.
+fn same_events(case: &Case<'_>, resumption: &Resumption) -> Vec<(u32, Owner)> {
+    let (Some((session, _)), Some(log)) = (resumption.owner, case.log(resumption.exchange)) else { return Vec::new() };
+    let streams = &case.capture.sessions[session as usize].streams;
+    let legs = streams.iter().flat_map(|s| &s.legs).filter(|leg| leg.exchange < resumption.exchange);
+    let mut there = HashMap::new();
+    for leg in legs {
+        let Some(other) = case.log(leg.exchange) else { continue };
+        for event in other.events.iter().filter(|e| e.is_message()) {
+            there.entry((event.explicit_id(), event.payload)).or_insert(leg.exchange);
+        }
+    }
+    let here = log.events.iter().enumerate().filter(|(_, e)| e.is_message() && e.explicit_id().is_some());
+    let leaks = here.filter_map(|(event, fact)| {
+        let exchange = *there.get(&(fact.explicit_id(), fact.payload))?;
+        let request = "an event".to_owned();
+        Some((
+            event as u32,
+            Owner { exchange, request, proof: "the same event was delivered there", certainty: Certainty::Certain },
+        ))
+    });
+    leaks.collect()
+}
+
+fn owner(case: &Case<'_>, resumption: &Resumption, message: &Message, event_id: Option<EventId>) -> Option<Owner> {
+    let id = message.id.as_ref()?;
+    let others = case.capture.sessions.iter().enumerate().filter(|(index, other)| {
+        *index as u32 != case.index
+            && other.endpoint == case.session.endpoint
+            && other.id.is_some()
+            && !other.requests.is_empty()
+    });
+    let own = case
+        .session
+        .requests
+        .iter()
+        .filter(|r| r.direction == Direction::Client && r.id == *id && r.at.exchange < resumption.exchange);
+    let own: Vec<_> = own.collect();
+    // An equal message that this session itself was given elsewhere is no leak.
+    let here = own
+        .iter()
+        .flat_map(|r| &r.terminals)
+        .any(|t| t.payload == message.payload && t.at.exchange != resumption.exchange);
+    let sent = case.exchange(resumption.exchange).sent;
+    for (index, other) in others {
+        let named = |exchange| Owner {
+            exchange,
+            request: format!("a response to request {id}"),
+            proof: "",
+            certainty: Certainty::Certain,
+        };
+        for request in other.requests.iter().filter(|r| {
+            r.direction == Direction::Client && r.id == *id && r.time.is_none_or(|t| sent.is_none_or(|s| t <= s))
+        }) {
+            let equal = request.terminals.iter().find(|t| {
+                t.payload == message.payload
+                    && t.at.exchange < resumption.exchange
+                    && t.time.is_none_or(|t| sent.is_none_or(|s| t <= s))
+            });
+            if let Some(terminal) = equal.filter(|_| !here && message.flags.contains(MessageFlags::DISTINCTIVE)) {
+                let same_id = event_id.is_some() && terminal.event_id == event_id;
+                let certainty = if same_id || own.is_empty() { Certainty::Certain } else { Certainty::Likely };
+                let proof =
+                    if same_id { "the same event was delivered there" } else { "the same payload was delivered there" };
+                // Two sessions may well ask the same question and get the same answer; then only the event id tells.
+                let asked_alike = own.iter().any(|r| r.arguments == request.arguments && r.method == request.method);
+                if same_id || !asked_alike {
+                    return Some(Owner { proof, certainty, ..named(terminal.at.exchange) });
+                }
+            }
+            let owned = resumption.resolved == Resolved::OtherSession
+                && resumption.owner.is_some_and(|(s, _)| s == index as u32);
+            if own.is_empty() && owned {
+                return Some(Owner { proof: "only there was this request made", ..named(request.at.exchange) });
+            }
+        }
+    }
+    None
+}

@@ -1,0 +1,91 @@
+//! replay-from-other-stream: a resumed connection delivers what belongs to another stream of the session.
+
+use crate::{
+    evidence::Locus,
+    model::{Direction, OpenedBy, Resolved, Resumption},
+    rules::{Case, Certainty, Check, Family, Finding, Party, Rule, STREAMABLE, Severity},
+};
+use std::collections::BTreeMap;
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    id: "replay-from-other-stream",
+    family: Family::Replay,
+    summary: "a resume was answered with messages of another stream",
+    severity: Severity::Error,
+    since: "0.1.0",
+    eras: STREAMABLE,
+    suppresses: &["response-on-wrong-stream"],
+    thresholds: &[],
+    remedy: "servers: filter the replay by the stream that the cursor belongs to",
+    page: include_str!("replay_from_other_stream.md"),
+    check: Check::Session(check),
+};
+
+fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
+    if !case.is_streamable() {
+        return;
+    }
+    for (resumption, _) in case.resumes() {
+        let Some((stream, facts)) = case.meant(resumption) else { continue };
+        if facts.opened_by == OpenedBy::Resume {
+            continue;
+        }
+        for (request, mut places) in foreign(case, resumption, stream) {
+            places.sort_unstable();
+            let owner = case.request(request).stream.map(|s| case.stream(s).label.clone()).unwrap_or_default();
+            let message = format!(
+                "the resume of stream {} delivered {} message(s) of {}, which belongs to stream {owner}",
+                facts.label,
+                places.len(),
+                case.name_of(request)
+            );
+            let mut finding = case
+                .finding(&RULE, Party::Server, message, places[0], "a message of another stream")
+                .and(Locus::request(resumption.exchange), "the resume")
+                .and(Locus::request(case.request(request).at.exchange), "the request that it belongs to")
+                .of_request(request)
+                .of_stream(stream)
+                .with_cursor(resumption.cursor.id);
+            if resumption.resolved == Resolved::Temporal {
+                finding = finding
+                    .severity(Severity::Warning)
+                    .assuming(Certainty::Possible, "the cursor belongs to the only stream that could be meant");
+            } else if resumption.resolved != Resolved::Exact {
+                finding = finding.assuming(Certainty::Likely, "the form of the cursor names its stream");
+            }
+            found.push(finding);
+        }
+    }
+}
+
+/// Messages on a resumed connection that belong to requests of other streams, by request.
+fn foreign(case: &Case<'_>, resumption: &Resumption, stream: u32) -> BTreeMap<u32, Vec<Locus>> {
+    let mut foreign: BTreeMap<u32, Vec<Locus>> = BTreeMap::new();
+    let elsewhere = |request: u32| {
+        let facts = case.request(request);
+        let home = facts.stream.filter(|home| case.stream(*home).opened_by == OpenedBy::Post);
+        facts.direction == Direction::Client && home.is_some_and(|home| home != stream) && facts.task.is_none()
+    };
+    for (request, delivery) in &resumption.answers {
+        if elsewhere(*request) {
+            foreign.entry(*request).or_default().push(case.request(*request).terminals[*delivery as usize].at);
+        }
+    }
+    let Some(log) = case.log(resumption.exchange) else { return foreign };
+    for (event, token) in &log.tokens {
+        let mut owners = case
+            .session
+            .requests
+            .iter()
+            .enumerate()
+            .filter(|(_, r)| r.token == Some(*token) && r.at.exchange < resumption.exchange);
+        // A token that several requests used says nothing.
+        if let (Some((request, _)), None) = (owners.next(), owners.next())
+            && elsewhere(request as u32)
+        {
+            foreign.entry(request as u32).or_default().push(Locus::event(resumption.exchange, *event));
+        }
+    }
+    foreign
+}

@@ -1,0 +1,8 @@
+//! Rules about the client's request to resume.
+
+pub mod cursor_dropped_on_reconnect;
+pub mod cursor_from_other_stream;
+pub mod rejected_cursor_reused;
+pub mod resume_after_terminal;
+pub mod stale_cursor;
+pub mod stream_abandoned;

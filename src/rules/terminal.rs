@@ -1,0 +1,6 @@
+//! Rules about responses: duplicates, conflicts, losses.
+
+pub mod conflicting_terminals;
+pub mod duplicate_terminal;
+pub mod request_never_answered;
+pub mod side_effecting_call_reissued;

@@ -1,0 +1,111 @@
+//! side-effecting-call-reissued: an interrupted call is sent again under a new id, without proof that the first did not run.
+
+use crate::{
+    evidence::Locus,
+    model::{Direction, Era, Id128, Reply, Request, RequestState, Transport},
+    reconstruct::Capture,
+    rules::{Certainty, Check, EVERY, Evidence, Family, Finding, Party, Rule, Severity, Thresholds},
+};
+use std::collections::BTreeMap;
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    id: "side-effecting-call-reissued",
+    family: Family::Terminal,
+    summary: "an interrupted tool call was issued again: it may have run twice",
+    severity: Severity::Warning,
+    since: "0.1.0",
+    eras: EVERY,
+    suppresses: &["request-never-answered"],
+    thresholds: &[],
+    remedy: "resume first; else use an application idempotency key or a task, or ask the user before issuing the call again",
+    page: include_str!("side_effecting_call_reissued.md"),
+    check: Check::Endpoint(check),
+};
+
+/// What makes two calls the same: endpoint, client, tool and arguments.
+type Call<'c> = (&'c str, u64, &'c str, Id128);
+
+fn check(capture: &Capture, _: &Thresholds, found: &mut Vec<Finding>) {
+    let mut calls: BTreeMap<Call<'_>, Vec<(u32, u32)>> = BTreeMap::new();
+    for (session, facts) in capture.sessions.iter().enumerate().filter(|(_, s)| s.transport != Transport::Messages) {
+        for (number, request) in facts.requests.iter().enumerate() {
+            if request.direction == Direction::Client
+                && &*request.method == "tools/call"
+                && request.side_effecting
+                && !request.input_retry
+            {
+                let name = request.name.as_deref().unwrap_or_default();
+                let key = (&*facts.endpoint, facts.client_scope, name, request.arguments);
+                calls.entry(key).or_default().push((session as u32, number as u32));
+            }
+        }
+    }
+    for calls in calls.values_mut().filter(|c| c.len() > 1) {
+        let request = |(session, number): (u32, u32)| &capture.sessions[session as usize].requests[number as usize];
+        calls.sort_by_key(|call| request(*call).at);
+        for pair in calls.windows(2) {
+            let (first, second) = (request(pair[0]), request(pair[1]));
+            let same_id = pair[0].0 == pair[1].0 && first.id == second.id && first.era < Era::Modern2026;
+            if !same_id && interrupted(capture, pair[0].0, first, second) {
+                found.push(report(capture, pair[0], pair[1]));
+            }
+        }
+    }
+}
+
+/// The first call was cut off, its fate unknown, when the second was sent.
+fn interrupted(capture: &Capture, session: u32, first: &Request, second: &Request) -> bool {
+    let sent = second.time;
+    let may_have_run = first.refused.is_none_or(|status| status >= 500 && status != 501) && first.cancelled.is_none();
+    let answered = first
+        .terminals
+        .iter()
+        .any(|t| t.time.zip(sent).is_none_or(|(t, sent)| t <= sent) && t.at.exchange <= second.at.exchange);
+    if !may_have_run || answered {
+        return false;
+    }
+    // Its connection, or the last one that resumed it, had ended: two equal calls at once are no re-issue.
+    let facts = &capture.sessions[session as usize];
+    let legs = first.stream.map_or(&[][..], |s| facts.streams[s as usize].legs.as_slice());
+    let last = legs.iter().rev().map(|leg| leg.exchange).find(|x| *x < second.at.exchange).unwrap_or(first.at.exchange);
+    let exchange = capture.exchange(last);
+    // A body that the capture lacks may have held the answer.
+    let unknown = legs.iter().any(|leg| {
+        let body = &capture.exchange(leg.exchange).response;
+        body.content().is_none() && !body.is_whole() && capture.exchange(leg.exchange).accepted()
+    });
+    let ended = exchange.ended.zip(sent).map_or(exchange.end != crate::model::End::Open, |(ended, sent)| ended <= sent);
+    ended && !unknown
+}
+
+fn report(capture: &Capture, first: (u32, u32), second: (u32, u32)) -> Finding {
+    let request = |(session, number): (u32, u32)| &capture.sessions[session as usize].requests[number as usize];
+    let (a, b) = (request(first), request(second));
+    let ran = |r: &Request| r.terminals.iter().any(|t| t.kind == Reply::Result);
+    let both = ran(a) && ran(b);
+    let modern = a.era >= Era::Modern2026;
+    let severity = match (both, modern) {
+        (true, _) => Severity::Error,
+        (false, true) => Severity::Note,
+        (false, false) => Severity::Warning,
+    };
+    let tool = a.name.as_deref().unwrap_or("?");
+    let how = if both { "and both were executed" } else { "and nothing proves that the first did not run" };
+    let message =
+        format!("the call of {tool} (request {}) was interrupted and issued again as request {}, {how}", a.id, b.id);
+    let what = Evidence { at: b.at, what: "the same call again".into() };
+    let mut finding = Finding::new(&RULE, Party::Client, message, what)
+        .in_session(first.0)
+        .of_request(first.1)
+        .of_stream(a.stream)
+        .and(a.at, "the first call")
+        .severity(severity);
+    if let Some(terminal) = a.first_terminal() {
+        finding = finding.and(terminal.at, "the answer to the first call");
+    }
+    if b.state == RequestState::Answered {
+        finding = finding.and(Locus::response(b.terminals[0].at.exchange), "the answer to the second call");
+    }
+    if both { finding } else { finding.assuming(Certainty::Likely, "the first call may have reached the tool") }
+}

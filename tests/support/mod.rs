@@ -1,0 +1,107 @@
+//! What fixture tests share: reading transcripts with their expectations, and the findings of a capture.
+#![allow(dead_code, missing_docs)]
+
+use lastevent::{
+    audit,
+    capture::{Context, Limits, digest::Names, transcript},
+    model::{Exchange, Vantage},
+    reconstruct::{self, Capture},
+    redact::Key,
+    rules::{self, Finding, Severity, Thresholds},
+};
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+    sync::atomic::AtomicU64,
+};
+
+/// A transcript, and what its comments expect of it.
+///
+/// `# expect RULE SEVERITY` names a finding. What is found at warning or error and not expected is a fault; notes may
+/// be expected and are otherwise free, unless `# not RULE` forbids the rule at any severity.
+pub struct Fixture {
+    pub path: PathBuf,
+    pub text: String,
+    pub expected: BTreeSet<(String, Severity)>,
+    pub forbidden: BTreeSet<String>,
+}
+
+pub fn severity(text: &str) -> Severity {
+    match text {
+        "error" => Severity::Error,
+        "warning" => Severity::Warning,
+        "note" => Severity::Note,
+        other => panic!("no severity is called {other}"),
+    }
+}
+
+impl Fixture {
+    pub fn read(path: &Path) -> Self {
+        let text = fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let lines = |name: &'static str| text.lines().filter_map(move |l| l.strip_prefix(name)).map(str::trim);
+        let expected = lines("# expect ").map(|line| {
+            let (rule, level) = line.split_once(' ').unwrap_or_else(|| panic!("{}: {line}", path.display()));
+            assert!(rules::ALL.iter().any(|r| r.id == rule), "{}: no rule is called {rule}", path.display());
+            (rule.to_owned(), severity(level.trim()))
+        });
+        let expected = expected.collect();
+        let forbidden = lines("# not ").map(str::to_owned).collect();
+        Self { path: path.to_owned(), expected, forbidden, text: text.clone() }
+    }
+
+    pub fn exchanges(&self) -> Vec<Exchange> {
+        exchanges(&self.text).unwrap_or_else(|e| panic!("{}: {e}", self.path.display()))
+    }
+}
+
+/// All fixtures below a folder of testdata, in order of their paths.
+pub fn fixtures(folder: &str) -> Vec<Fixture> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(folder);
+    let mut paths: Vec<PathBuf> = walkdir::WalkDir::new(root)
+        .into_iter()
+        .filter_map(|e| Some(e.ok()?.into_path()))
+        .filter(|p| p.extension().is_some_and(|e| e == "transcript"))
+        .collect();
+    paths.sort();
+    paths.iter().map(|p| Fixture::read(p)).collect()
+}
+
+/// The facts of a transcript.
+pub fn exchanges(text: &str) -> Result<Vec<Exchange>, String> {
+    let (key, names, consumed) = (Key::new(None, false), Names::default(), AtomicU64::new(0));
+    let context = Context { key: &key, limits: Limits::default(), names: &names, consumed: &consumed, vantage: None };
+    transcript::read(&context, &mut text.as_bytes()).map(|facts| facts.exchanges).map_err(|e| e.to_string())
+}
+
+/// Reconstructs and judges.
+pub fn judge(exchanges: Vec<Exchange>) -> (Capture, Vec<Finding>) {
+    let capture = reconstruct::capture(exchanges);
+    let found = rules::check(&capture, &Thresholds::default());
+    let found = audit::settle(&capture, found);
+    (capture, found)
+}
+
+/// The rules that were found, each with its severity.
+pub fn found(findings: &[Finding]) -> BTreeSet<(String, Severity)> {
+    findings.iter().map(|f| (f.rule.to_owned(), f.severity)).collect()
+}
+
+/// What is wrong with the findings of a fixture, as lines.
+pub fn complaints(fixture: &Fixture, findings: &[Finding]) -> Vec<String> {
+    let found = found(findings);
+    let missing = fixture.expected.difference(&found).map(|(rule, s)| format!("missing: {rule} {s:?}"));
+    let loud = found.iter().filter(|(_, s)| *s > Severity::Note);
+    let surplus = loud.filter(|f| !fixture.expected.contains(*f)).map(|(rule, s)| format!("unexpected: {rule} {s:?}"));
+    let forbidden =
+        found.iter().filter(|(rule, _)| fixture.forbidden.contains(rule)).map(|(rule, _)| format!("forbidden: {rule}"));
+    missing.chain(surplus).chain(forbidden).collect()
+}
+
+/// Every exchange of a client's vantage, for tests that ask what changes with it.
+pub fn seen_from(mut exchanges: Vec<Exchange>, vantage: Vantage) -> Vec<Exchange> {
+    for exchange in &mut exchanges {
+        exchange.vantage = vantage;
+    }
+    exchanges
+}
