@@ -94,7 +94,7 @@ fn real_ids_are_printed_only_on_request() {
         &["extract", path],
     ] {
         let text = run(arguments, b"");
-        assert!(!text.is_empty() && !text.contains("a-0") && !text.contains("done"), "{arguments:?}: {text}");
+        assert!(!text.is_empty() && !text.contains("a-0") && !text.contains("\"done\""), "{arguments:?}: {text}");
     }
     let shown = json(&["show", "--format", "json", "--show-ids", path]);
     assert_eq!(shown["sessions"][0]["session_id"], "one");
