@@ -2,6 +2,7 @@
 
 mod encoded;
 mod input;
+mod message_body;
 mod raw;
 #[cfg(test)]
 mod specimen;

@@ -3,12 +3,12 @@
 use super::{
     Context, FileFacts, RawBody, RawExchange, ReadError,
     container::{Trouble, Zip},
-    encoded,
+    encoded, message_body,
 };
 use crate::{
     model::{End, Missing, Side, Time, Vantage},
     wire::{
-        http1::{Chunk, Chunked, Framing, RequestHead, ResponseHead, head_end},
+        http1::{Framing, RequestHead, ResponseHead, head_end},
         timestamp::Timestamp,
     },
 };
@@ -102,7 +102,7 @@ fn exchange<'a>(client: &'a [u8], server: &'a [u8], meta: &[u8], context: &Conte
     let body = behind_head(client);
     // Without a declared length Fiddler still writes what was sent.
     let framing = if framing == Framing::None && !body.is_empty() { Framing::Close } else { framing };
-    let (body, _) = framed(body, framing);
+    let (body, _) = message_body::unframed(body, framing);
     (raw.request_body, _) = encoded::decoded(&raw.request_headers, body, Vec::new(), &context.limits);
 
     let meta = Meta(String::from_utf8_lossy(meta).into_owned());
@@ -114,7 +114,7 @@ fn exchange<'a>(client: &'a [u8], server: &'a [u8], meta: &[u8], context: &Conte
     raw.status = Some(head.status);
     let framing = Framing::of_response(&method, &head);
     raw.response_headers = head.fields;
-    let (body, complete) = framed(behind_head(server), framing);
+    let (body, complete) = message_body::unframed(behind_head(server), framing);
     raw.end = match complete {
         Some(true) => End::Clean,
         Some(false) => End::Abrupt(Side::Unknown),
@@ -132,35 +132,6 @@ fn exchange<'a>(client: &'a [u8], server: &'a [u8], meta: &[u8], context: &Conte
 
 fn behind_head(message: &[u8]) -> &[u8] {
     head_end(message, 0).and_then(|end| message.get(end..)).unwrap_or_default()
-}
-
-/// A body without its framing, and whether it is complete, where that can be told.
-fn framed<'a>(bytes: &'a [u8], framing: Framing) -> (RawBody<'a>, Option<bool>) {
-    let judged = |bytes: std::borrow::Cow<'a, [u8]>, complete: bool| {
-        let body = if complete { RawBody::Whole(bytes) } else { RawBody::Cut(bytes, Missing::CutOff) };
-        (body, Some(complete))
-    };
-    match framing {
-        Framing::None => (RawBody::EMPTY, Some(true)),
-        Framing::Length(length) => {
-            let length = usize::try_from(length).unwrap_or(usize::MAX);
-            judged(bytes[..bytes.len().min(length)].into(), bytes.len() >= length)
-        }
-        Framing::Close => (RawBody::Whole(bytes.into()), None),
-        Framing::Chunked => {
-            let (mut chunked, mut at, mut body) = (Chunked::default(), 0, Vec::new());
-            loop {
-                match chunked.next(bytes, &mut at) {
-                    Chunk::Data(range) => body.extend_from_slice(&bytes[range]),
-                    Chunk::End(_) => return judged(body.into(), true),
-                    Chunk::More => return judged(body.into(), false),
-                    // Decoded by hand in Fiddler, which leaves the header.
-                    Chunk::Broken if body.is_empty() => return (RawBody::Whole(bytes.into()), None),
-                    Chunk::Broken => return judged(body.into(), false),
-                }
-            }
-        }
-    }
 }
 
 /// The XML file of a session, of which attributes are all that matters.
