@@ -289,7 +289,7 @@ impl Protocol {
             }
             Self::Http2 { client, talk, .. } => {
                 note_loss(delivery, run);
-                talk.take(side(direction, *client), delivery, run);
+                talk.take(side(direction, *client), delivery, other, run);
             }
             Self::Http1 { client, talk, .. } => {
                 let client = *client;
