@@ -9,7 +9,11 @@ use crate::wire::{
     ip::{Fragments, Packet},
     tcp::{Held, Segment, Stamp},
 };
-use std::{collections::HashMap, net::IpAddr};
+use std::{
+    collections::HashMap,
+    hash::{Hash, Hasher},
+    net::IpAddr,
+};
 
 const TCP: u8 = 6;
 const UDP: u8 = 17;
@@ -20,9 +24,32 @@ const MOST_REMEMBERED: usize = 1 << 19;
 /// Most connections that are live at a time.
 const MOST_LIVE: usize = 1 << 16;
 
+/// The two ends of a connection, in ascending order.
+#[derive(PartialEq, Eq)]
+struct Ends([Endpoint; 2]);
+
+impl Hash for Ends {
+    /// In as few writes as possible: this is done for every packet.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Self([(a, a_port), (b, b_port)]) = self;
+        match (a, b) {
+            (IpAddr::V4(a), IpAddr::V4(b)) => state.write_u64(u64::from(a.to_bits()) << 32 | u64::from(b.to_bits())),
+            _ => {
+                let bits = |ip: &IpAddr| match ip {
+                    IpAddr::V4(ip) => u128::from(ip.to_bits()),
+                    IpAddr::V6(ip) => ip.to_bits(),
+                };
+                state.write_u128(bits(a));
+                state.write_u128(bits(b));
+            }
+        }
+        state.write_u32(u32::from(*a_port) << 16 | u32::from(*b_port));
+    }
+}
+
 /// The connections of a file.
 pub struct Table {
-    connections: HashMap<[Endpoint; 2], Connection>,
+    connections: HashMap<Ends, Connection>,
     fragments: Fragments,
     opaque: Opaque,
     held: Held,
@@ -97,7 +124,7 @@ impl Table {
         let (ends, direction) = if from <= to { ([from, to], 0) } else { ([to, from], 1) };
         let Self { connections, opaque, held, count, live, .. } = self;
         let mut is_new = false;
-        let connection = connections.entry(ends).or_insert_with(|| {
+        let connection = connections.entry(Ends(ends)).or_insert_with(|| {
             is_new = true;
             Connection::new(ends, *count, 0)
         });
