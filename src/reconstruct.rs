@@ -8,6 +8,7 @@ mod build;
 mod caveats;
 pub mod clock;
 mod deliver;
+mod fold;
 mod gateway;
 mod index;
 mod introduce;
@@ -82,6 +83,10 @@ impl Capture {
 /// Reconstructs what the exchanges of a run mean.
 pub fn capture(mut exchanges: Vec<Exchange>) -> Capture {
     order::sort(&mut exchanges);
+    let folded = fold::fold(&mut exchanges);
+    if !folded.is_empty() {
+        order::sort(&mut exchanges);
+    }
     let index = CursorIndex::new(&exchanges);
     let clock = Clock::new(&exchanges, &index);
     let seeds = scope::sessions(&exchanges);
@@ -107,7 +112,7 @@ pub fn capture(mut exchanges: Vec<Exchange>) -> Capture {
     name_owners(&mut sessions);
     let usual = gateway::Usual::new(&exchanges);
     let mut capture = Capture { exchanges, sessions, homes, tools, clock, index, usual, ..Capture::default() };
-    caveats::gather(&mut capture);
+    caveats::gather(&mut capture, &folded);
     capture
 }
 

@@ -2,9 +2,14 @@
 
 use super::{Capture, Caveat, clock};
 use crate::model::{Body, Content, Exchange, MediaType, Method, Missing, Resolved, Transport};
+use std::collections::BTreeMap;
 
 /// Adds the caveats of exchanges and sessions to the capture.
-pub fn gather(capture: &mut Capture) {
+pub fn gather(capture: &mut Capture, folded: &BTreeMap<u32, u64>) {
+    for (source, count) in folded {
+        let message = "this traffic was recorded at two points; what was seen twice counts once".to_owned();
+        capture.caveats.insert(("duplicate-viewpoint", *source), Caveat { count: *count, first: None, message });
+    }
     let mut found: Vec<(&'static str, u32, &'static str)> = Vec::new();
     for (index, exchange) in capture.exchanges.iter().enumerate() {
         of_exchange(exchange, &mut |name, message| found.push((name, index as u32, message)));

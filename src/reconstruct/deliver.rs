@@ -109,8 +109,12 @@ impl Builder<'_> {
                 _ => sent.at.exchange < exchange || at.stream.is_some(),
             }
         };
-        // With clocks that disagree nothing may lie before: then the first of that id is the least surprising.
-        own.or_else(|| same.iter().rev().find(before)).or(same.first()).copied()
+        // Two recorders' clocks disagree: then the first request of that id is the least surprising.
+        let other_clock = |r: &&u32| {
+            let sent = self.exchange(requests[**r as usize].at.exchange);
+            sent.at.source != self.exchange(exchange).at.source
+        };
+        own.or_else(|| same.iter().rev().find(before)).or_else(|| same.iter().find(other_clock)).copied()
     }
 
     /// A request from the server, unless it is the second delivery of one that is known.

@@ -68,6 +68,12 @@ pub(super) fn exchange<'s>(
     raw.response_body = response_body;
     raw.request_headers = headers(&request.headers);
     raw.response_headers = headers(&response.headers);
+    if relevance::value(&response.headers, "content-type").is_none()
+        && let Some(mime) = response.mime.text().filter(|mime| mime.contains("json") || mime.contains("event-stream"))
+    {
+        // Stripped of its headers, the answer still has a type.
+        raw.response_headers.push((Cow::Borrowed("content-type"), mime));
+    }
     raw.status = status;
     (raw.sent, raw.head, raw.ended) = (times.sent, times.head, times.ended);
     raw.end = end(entry, status, times.unfinished);
@@ -114,7 +120,14 @@ fn status(entry: &Entry<'_>) -> Option<u16> {
 
 fn end(entry: &Entry<'_>, status: Option<u16>, unfinished: bool) -> End {
     let failed = status.is_none() || body::is_fault(entry, status);
-    if entry.response.present && (unfinished || failed) { End::Abrupt(Side::Unknown) } else { End::Unknown }
+    if !entry.response.present || !(unfinished || failed) {
+        return End::Unknown;
+    }
+    // Browsers say of an aborted exchange that the page aborted it; any other failure came over the network.
+    let by_page = ["ERR_ABORTED", "NS_BINDING_ABORTED"]
+        .iter()
+        .any(|word| entry.response.error.text().is_some_and(|t| t.contains(word)));
+    End::Abrupt(if by_page { Side::Client } else { Side::Unknown })
 }
 
 fn headers<'t>(lines: &[Pair<'t>]) -> Headers<'t> {

@@ -57,12 +57,17 @@ pub fn open_for(case: &Case<'_>, exchange: &Exchange) -> Option<i64> {
 /// The request that an empty replay leaves open: still unanswered and not cancelled when the connection ended.
 pub fn left_open(case: &Case<'_>, stream: &Stream, resumption: &Resumption, exchange: &Exchange) -> Option<u32> {
     let request = case.open_request(stream, resumption.exchange)?;
+    still_open(case, request, exchange).then_some(request)
+}
+
+/// Neither answered elsewhere nor cancelled before the connection ended.
+fn still_open(case: &Case<'_>, request: u32, exchange: &Exchange) -> bool {
     let facts = case.request(request);
     let ended = exchange.ended;
     let until = |time: Option<crate::model::Time>| time.zip(ended).is_some_and(|(t, ended)| t <= ended);
     let parallel = facts.terminals.iter().any(|t| until(t.time));
     let cancelled = facts.cancelled.is_some_and(|(_, time)| until(time));
-    (!parallel && !cancelled).then_some(request)
+    !parallel && !cancelled
 }
 
 fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
@@ -83,7 +88,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
                 (left_open(case, stream, resumption, exchange), true)
             }
             // Whose cursor it is nobody knows; but something is in flight.
-            _ => (case.stranded_request(resumption.exchange), false),
+            _ => (case.stranded_request(resumption.exchange).filter(|r| still_open(case, *r, exchange)), false),
         };
         let Some(request) = request else { continue };
         groups.entry((resumption.stream, Some(request), certain)).or_default().push(resumption);

@@ -5,6 +5,7 @@ use crate::{
     model::{Direction, EventId, Message, MessageFlags, Resolved, Resumption},
     rules::{Case, Certainty, Check, Family, Finding, Party, Rule, STREAMABLE, Severity},
 };
+use std::collections::HashMap;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -40,7 +41,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
             let id = log.events.get(*event as usize)?.explicit_id();
             Some((*event, owner(case, resumption, message, id)?))
         });
-        let leaks: Vec<_> = leak.collect();
+        let leaks: Vec<_> = leak.chain(same_events(case, resumption)).collect();
         let Some((event, owner)) = leaks.first() else { continue };
         let message = format!(
             "the resume delivered {}, which belongs to another session of this endpoint: {}",
@@ -64,6 +65,30 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
         }
         found.push(finding);
     }
+}
+
+/// Events of the session that issued the cursor, delivered here under the same id and with the same content.
+fn same_events(case: &Case<'_>, resumption: &Resumption) -> Vec<(u32, Owner)> {
+    let (Some((session, _)), Some(log)) = (resumption.owner, case.log(resumption.exchange)) else { return Vec::new() };
+    let streams = &case.capture.sessions[session as usize].streams;
+    let legs = streams.iter().flat_map(|s| &s.legs).filter(|leg| leg.exchange < resumption.exchange);
+    let mut there = HashMap::new();
+    for leg in legs {
+        let Some(other) = case.log(leg.exchange) else { continue };
+        for event in other.events.iter().filter(|e| e.is_message()) {
+            there.entry((event.explicit_id(), event.payload)).or_insert(leg.exchange);
+        }
+    }
+    let here = log.events.iter().enumerate().filter(|(_, e)| e.is_message() && e.explicit_id().is_some());
+    let leaks = here.filter_map(|(event, fact)| {
+        let exchange = *there.get(&(fact.explicit_id(), fact.payload))?;
+        let request = "an event".to_owned();
+        Some((
+            event as u32,
+            Owner { exchange, request, proof: "the same event was delivered there", certainty: Certainty::Certain },
+        ))
+    });
+    leaks.collect()
 }
 
 fn owner(case: &Case<'_>, resumption: &Resumption, message: &Message, event_id: Option<EventId>) -> Option<Owner> {

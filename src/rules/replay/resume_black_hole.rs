@@ -3,7 +3,7 @@
 use super::ambiguous_empty_replay::{invites, open_for};
 use crate::{
     evidence::Locus,
-    model::{End, OpenedBy, Resolved, Resumption, Side},
+    model::{End, OpenedBy, RequestState, Resolved, Resumption, Side},
     reconstruct::is_open_stream,
     rules::{Case, Certainty, Check, Family, Finding, Party, Rule, STREAMABLE, Severity, Threshold, case::SECOND},
 };
@@ -18,6 +18,11 @@ pub static RULE: Rule = Rule {
     eras: STREAMABLE,
     suppresses: &["request-never-answered"],
     thresholds: &[
+        Threshold {
+            name: "patience",
+            default: 3.0,
+            about: "seconds of silence after which a client that leaves, or cancels, has given up",
+        },
         Threshold {
             name: "silent",
             default: 30.0,
@@ -46,11 +51,9 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
             Some(_) => continue,
             None => (case.stranded_request(resumption.exchange), None),
         };
-        let Some(request) = request.filter(|r| !case.is_settled(*r)) else { continue };
-        let cancelled = case.request(request).cancelled.is_some();
-        if !cancelled && let Some(finding) = judge(case, resumption, request, stream) {
-            found.push(finding);
-        }
+        let unanswered = |r: &u32| matches!(case.request(*r).state, RequestState::Open | RequestState::Cancelled);
+        let Some(request) = request.filter(unanswered) else { continue };
+        found.extend(judge(case, resumption, request, stream));
     }
 }
 
@@ -73,11 +76,19 @@ fn judge(case: &Case<'_>, resumption: &Resumption, request: u32, stream: Option<
     let by_client = exchange.end == End::Abrupt(Side::Client);
     let resumed_again = case.resumes().any(|(r, _)| r.exchange > resumption.exchange && r.stream == resumption.stream);
     // A client that leaves within seconds and comes back was only cut off.
-    let silent = silence >= limit("silent") || by_client && silence >= 2 * SECOND && !resumed_again;
+    let cancelled = case.request(request).cancelled.map(|(_, time)| time);
+    let silent = match cancelled {
+        // A cancel after a long silence is the client's timeout, and a consequence; an early one explains the end.
+        Some(time) => {
+            silence >= limit("patience")
+                && time.zip(exchange.head).is_some_and(|(cancel, head)| cancel.since(head) >= limit("patience"))
+        }
+        None => silence >= limit("silent") || by_client && silence >= limit("patience") && !resumed_again,
+    };
     if !silent || (invites(resumption, exchange) && resumption.replayed == 0 && exchange.end == End::Clean) {
         return None;
     }
-    let severity = if silence >= limit("error") { Severity::Error } else { Severity::Warning };
+    let severity = if silence >= limit("error") && cancelled.is_none() { Severity::Error } else { Severity::Warning };
     let seconds = silence / SECOND;
     let (kind, what) = if resumption.replayed > 0 {
         (Some("no-live-tail"), "stored events were replayed, then nothing followed")

@@ -1,7 +1,7 @@
 //! duplicate-terminal: one request is answered more than once, with the same payload.
 
 use crate::{
-    model::{Receipt, Request, Terminal, Transport},
+    model::{Direction, Receipt, Request, Terminal, Transport},
     rules::{
         Case, Certainty, Check, EVERY, Family, Finding, Party, Rule, Severity,
         resume::resume_after_terminal::late_resumes,
@@ -68,18 +68,20 @@ fn report(case: &Case<'_>, number: u32, first: &Terminal, again: &[&Terminal], l
     let times = again.len() + 1;
     let same_event = again.iter().all(|t| t.event_id.is_some() && t.event_id == first.event_id);
     let other_connection = again.iter().any(|t| t.at.exchange != first.at.exchange);
-    let party = if again.iter().any(|t| late.contains(&t.at.exchange)) {
+    let party = if request.direction == Direction::Server {
+        Party::Client
+    } else if again.iter().any(|t| late.contains(&t.at.exchange)) {
         Party::Client
     } else if again.iter().all(|t| t.stream.is_some()) {
         Party::Server
     } else {
         Party::Unknown
     };
+    let by_client = request.direction == Direction::Server;
     let severity = match (request.side_effecting, same_event) {
         (true, _) => Severity::Error,
-        (false, true) => Severity::Warning,
-        (false, false) if other_connection => Severity::Error,
-        (false, false) => Severity::Warning,
+        (false, false) if other_connection && !by_client => Severity::Error,
+        (false, _) => Severity::Warning,
     };
     let message = format!("{} was answered {times} times", case.name_of(number));
     let mut finding = case
@@ -97,7 +99,8 @@ fn report(case: &Case<'_>, number: u32, first: &Terminal, again: &[&Terminal], l
     // Across connections the first delivery may have been lost on the way: then the second one is what resumption is for.
     if first.receipt == Receipt::Unknown && other_connection {
         let assumption = "the first answer had reached the client; this viewpoint only proves that it was sent";
-        if again.len() == 1 {
+        let went_out = case.exchange(first.at.exchange).response.is_whole();
+        if again.len() == 1 && !went_out {
             return finding.severity(Severity::Warning).assuming(Certainty::Possible, assumption);
         }
         return finding.assuming(Certainty::Likely, assumption);

@@ -65,7 +65,9 @@ fn judge(case: &Case<'_>, number: u32, request: &Request) -> Option<Finding> {
     let undispatched = clock::log(exchange).is_some_and(|l| l.tail.as_ref().is_some_and(|t| t.message.is_some()));
     let excused = case.client_closed(last) && !resumed && !came_back(case, request);
     let ended = exchange.end != End::Open || case.session.end != SessionEnd::CaptureEnd;
-    if !captured || undispatched || excused || !ended || legacy && !legacy_stream_ended(case) {
+    // Posted again under the same id: then that is what there is to say.
+    let reposted = case.sent_again(request).is_some_and(|r| case.request(r).id == request.id);
+    if !captured || undispatched || reposted || excused || !ended || legacy && !legacy_stream_ended(case) {
         return None;
     }
     let (since, scope) = scope_end(case, last_heard(exchange)?, last)?;
@@ -102,10 +104,8 @@ fn failed(post: &crate::model::Exchange) -> bool {
 
 /// A client that closed the connection came back for the stream with a cursor.
 fn came_back(case: &Case<'_>, request: &Request) -> bool {
-    case.session
-        .resumptions
-        .iter()
-        .any(|r| r.exchange > request.at.exchange && (r.stream == request.stream || r.stream.is_none()))
+    case.resumes()
+        .any(|(r, _)| r.exchange > request.at.exchange && (r.stream == request.stream || case.meant(r).is_none()))
 }
 
 fn legacy_stream_ended(case: &Case<'_>) -> bool {
