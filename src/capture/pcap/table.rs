@@ -131,7 +131,7 @@ impl Table {
         if !is_new && connection.is_followed_by(direction, segment) {
             let was_live = !connection.is_spent();
             connection.end(held, opaque, run);
-            *live -= usize::from(was_live);
+            *live = live.saturating_sub(was_live.into());
             *connection = Connection::new(ends, *count, connection.generation.saturating_add(1));
             is_new = true;
         }
@@ -141,7 +141,7 @@ impl Table {
         }
         let was_live = !connection.is_spent();
         connection.take(direction, segment, stamp, held, opaque, run);
-        *live -= usize::from(was_live && connection.is_spent());
+        *live = live.saturating_sub((was_live && connection.is_spent()).into());
         if is_new {
             self.forget(run);
         }
@@ -153,11 +153,11 @@ impl Table {
             let mut last: Vec<u32> =
                 self.connections.values().filter(|c| !c.is_spent()).map(|c| c.last_frame).collect();
             last.sort_unstable();
-            let before = last[last.len() / 2];
+            let before = last.get(last.len() / 2).copied().unwrap_or(u32::MAX);
             let mut old: Vec<&mut Connection> =
                 self.connections.values_mut().filter(|c| !c.is_spent() && c.last_frame < before).collect();
             old.sort_unstable_by_key(|c| c.number);
-            self.live -= old.len();
+            self.live = self.live.saturating_sub(old.len());
             let message = format!("more than {MOST_LIVE} connections are open at a time; the oldest are given up");
             run.account.caveats("limit-reached", old.len() as u64, message);
             for connection in old {

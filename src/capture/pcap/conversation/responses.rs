@@ -156,8 +156,8 @@ impl Conversation {
         }
     }
 
-    /// The present exchange's response was lost by the capture.
-    fn leave_unanswered(&mut self) {
+    /// The present exchange's response was lost by the capture, or is waited for no longer.
+    pub(super) fn leave_unanswered(&mut self) {
         if let Some(exchange) = self.exchanges.get_mut(self.answering)
             && exchange.response.is_none()
         {
