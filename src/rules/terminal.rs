@@ -3,4 +3,5 @@
 pub mod conflicting_terminals;
 pub mod duplicate_terminal;
 pub mod request_never_answered;
+pub mod response_on_wrong_stream;
 pub mod side_effecting_call_reissued;

@@ -56,7 +56,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
 }
 
 /// A gateway sends a GET as a POST: it says so, or the POST has no body, which no message has.
-fn is_tunnelled(exchange: &Exchange) -> bool {
+pub fn is_tunnelled(exchange: &Exchange) -> bool {
     exchange.headers.has(HeaderFlags::METHOD_OVERRIDE)
         || exchange.method == Method::Post && matches!(exchange.request, Body::Empty)
 }
