@@ -25,6 +25,7 @@ const CAVEATS: &[&str] = &[
     "headers-redacted",
     "input-truncated",
     "limit-reached",
+    "newer-format",
     "no-or-coarse-time",
     "not-a-capture",
     "placeholder-ids",

@@ -16,9 +16,7 @@ impl OutputOptions {
         let color = match self.color {
             Color::Always => true,
             Color::Never => false,
-            Color::Auto => {
-                terminal && anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
-            }
+            Color::Auto => terminal && anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never,
         };
         let width = terminal.then(columns).flatten();
         Look { color, quiet: self.quiet, verbose: self.verbose, width }

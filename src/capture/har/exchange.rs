@@ -68,6 +68,12 @@ pub(super) fn exchange<'s>(
     raw.response_body = response_body;
     raw.request_headers = headers(&request.headers);
     raw.response_headers = headers(&response.headers);
+    if relevance::value(&response.headers, "content-type").is_none()
+        && let Some(mime) = response.mime.text().filter(|mime| mime.contains("json") || mime.contains("event-stream"))
+    {
+        // Stripped of its headers, the answer still has a type.
+        raw.response_headers.push((Cow::Borrowed("content-type"), mime));
+    }
     raw.status = status;
     (raw.sent, raw.head, raw.ended) = (times.sent, times.head, times.ended);
     raw.end = end(entry, status, times.unfinished);

@@ -128,6 +128,11 @@ impl Conversation {
         (self.turn, left)
     }
 
+    /// Takes out the exchange that a change to HTTP/2 leaves to be answered there.
+    pub fn upgraded(&mut self) -> Option<Exchange> {
+        self.exchanges.remove(self.answering)
+    }
+
     /// Takes note of who was the first to close.
     pub fn saw_close(&mut self, side: Side, stamp: Stamp) {
         self.closer.get_or_insert((side, stamp));

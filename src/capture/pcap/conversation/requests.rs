@@ -4,7 +4,7 @@ use super::Conversation;
 use crate::{
     capture::pcap::{
         body::Body,
-        exchange::{Exchange, Message},
+        exchange::{Exchange, Head, Message},
         half::Torn,
         run::Run,
     },
@@ -26,7 +26,7 @@ impl Conversation {
         let framing = Framing::of_request(&head);
         let body = Body::new(&head.fields, &run.context.limits);
         drop(head);
-        let message = Message::new(bytes, self.requests.began.0, ready, body);
+        let message = Message::new(Head::Bytes(bytes), self.requests.began.0, ready, body);
         let entry = self.open(message, run);
         self.asking = Some(entry);
         if self.requests.frame(framing) {
