@@ -3,13 +3,18 @@
 use super::{
     conversation::{Conversation, Turn},
     early::{Early, Verdict},
+    exchange::Exchange,
+    http2::Http2,
     opaque::Opaque,
     peers::Peers,
     run::Run,
 };
 use crate::{
     model::Side,
-    wire::tcp::{Close, Delivery, Held, Part, Place, Segment, Stamp, Stream},
+    wire::{
+        http1::PREFACE,
+        tcp::{Close, Delivery, Held, Part, Place, Segment, Stamp, Stream},
+    },
 };
 use std::net::IpAddr;
 
@@ -22,6 +27,11 @@ enum Protocol {
     Http1 {
         client: usize,
         talk: Box<Conversation>,
+        peers: Box<Peers>,
+    },
+    Http2 {
+        client: usize,
+        talk: Box<Http2>,
         peers: Box<Peers>,
     },
     /// Nothing that is looked at: no bytes are kept and none are put in order.
@@ -56,6 +66,12 @@ struct Scene {
     opener: Option<usize>,
     number: u32,
     generation: u32,
+}
+
+impl Scene {
+    fn peers(&self, client: usize) -> Peers {
+        Peers::new(self.ends[client], self.ends[1 - client], self.number, self.generation)
+    }
 }
 
 impl Connection {
@@ -157,8 +173,29 @@ impl Live {
         if received.conflict {
             protocol.note_conflict(stamp, run);
         }
+        self.unstall(scene, held, opaque, run);
         self.note_closed(direction, stamp, run);
         self.settle(false, run);
+    }
+
+    /// Gives up waiting for requests where too many responses wait for them.
+    fn unstall(&mut self, scene: &Scene, held: &mut Held, opaque: &mut Opaque, run: &mut Run<'_>) {
+        let Protocol::Http1 { client, talk, .. } = &self.protocol else { return };
+        if talk.stalls_too_long() {
+            let client = *client;
+            self.flush(client, scene, held, opaque, run);
+            if let Protocol::Http1 { talk, .. } = &mut self.protocol {
+                talk.go(run);
+            }
+        }
+    }
+
+    fn flush(&mut self, direction: usize, scene: &Scene, held: &mut Held, opaque: &mut Opaque, run: &mut Run<'_>) {
+        let place = self.streams[1 - direction].place();
+        let protocol = &mut self.protocol;
+        self.streams[direction].flush(held, &mut |delivery| {
+            protocol.deliver(direction, &delivery, place, scene, opaque, run);
+        });
     }
 
     fn note_closed(&mut self, direction: usize, stamp: Stamp, run: &mut Run<'_>) {
@@ -173,23 +210,25 @@ impl Live {
     }
 
     fn settle(&mut self, is_last: bool, run: &mut Run<'_>) {
-        if let Protocol::Http1 { client, talk, peers } = &mut self.protocol {
-            let acknowledged = self.streams[1 - *client].acknowledged();
-            talk.settle(acknowledged, is_last, peers, run);
+        match &mut self.protocol {
+            Protocol::Http1 { client, talk, peers } => {
+                talk.settle(self.streams[1 - *client].acknowledged(), is_last, peers, run);
+            }
+            Protocol::Http2 { client, talk, peers } => {
+                talk.settle(self.streams[1 - *client].acknowledged(), is_last, peers, run);
+            }
+            Protocol::Early(_) | Protocol::Opaque => {}
         }
     }
 
     fn end(&mut self, scene: &Scene, held: &mut Held, opaque: &mut Opaque, run: &mut Run<'_>) {
         for direction in 0..2 {
-            let place = self.streams[1 - direction].place();
-            let protocol = &mut self.protocol;
-            self.streams[direction].flush(held, &mut |delivery| {
-                protocol.deliver(direction, &delivery, place, scene, opaque, run);
-            });
+            self.flush(direction, scene, held, opaque, run);
             self.note_closed(direction, Stamp::default(), run);
         }
         match &mut self.protocol {
             Protocol::Http1 { talk, .. } => talk.finish(run),
+            Protocol::Http2 { talk, .. } => talk.finish(run),
             Protocol::Early(early) => note_missed(early, 0, run),
             Protocol::Opaque => {}
         }
@@ -199,13 +238,15 @@ impl Live {
 
 impl Protocol {
     fn saw_close(&mut self, direction: usize, stamp: Stamp) {
-        if let Self::Http1 { client, talk, .. } = self {
-            talk.saw_close(side(direction, *client), stamp);
+        match self {
+            Self::Http1 { client, talk, .. } => talk.saw_close(side(direction, *client), stamp),
+            Self::Http2 { client, talk, .. } => talk.saw_close(side(direction, *client), stamp),
+            Self::Early(_) | Self::Opaque => {}
         }
     }
 
     fn note_conflict(&self, stamp: Stamp, run: &mut Run<'_>) {
-        if let Self::Http1 { .. } = self {
+        if let Self::Http1 { .. } | Self::Http2 { .. } = self {
             let frame = stamp.frame;
             let message = format!("packet {frame} repeats bytes with another content; those seen first are read");
             run.account.caveat("conflicting-retransmission", message);
@@ -213,8 +254,10 @@ impl Protocol {
     }
 
     fn close(&mut self, direction: usize, how: Close, stamp: Stamp, run: &mut Run<'_>) {
-        if let Self::Http1 { client, talk, .. } = self {
-            talk.close(side(direction, *client), how, stamp, run);
+        match self {
+            Self::Http1 { client, talk, .. } => talk.close(side(direction, *client), how, stamp, run),
+            Self::Http2 { client, talk, .. } => talk.close(side(direction, *client), how, stamp),
+            Self::Early(_) | Self::Opaque => {}
         }
     }
 
@@ -237,19 +280,18 @@ impl Protocol {
                 }
                 match verdict {
                     Verdict::Unclear => {}
-                    Verdict::Http1(client) => {
+                    Verdict::Http1(client) | Verdict::Http2(client) => {
                         let kept = std::mem::take(&mut early.kept);
-                        *self = Self::http1(client, is_whole, scene);
+                        *self = match verdict {
+                            Verdict::Http2(_) => Self::http2(client, is_whole || is_preface(delivery), None, scene),
+                            _ => Self::http1(client, is_whole, scene),
+                        };
                         for k in kept {
                             let part = Part::Bytes(&k.bytes);
                             let delivery = Delivery { offset: k.offset, part, own: k.own, ready: k.ready };
                             self.deliver(k.direction, &delivery, other, scene, opaque, run);
                         }
                         self.deliver(direction, delivery, other, scene, opaque, run);
-                    }
-                    Verdict::Http2(client) => {
-                        opaque.http2(scene.ends[1 - client].1);
-                        *self = Self::Opaque;
                     }
                     Verdict::Tls => {
                         let port = match scene.opener {
@@ -262,6 +304,10 @@ impl Protocol {
                     Verdict::Other => *self = Self::Opaque,
                 }
             }
+            Self::Http2 { client, talk, .. } => {
+                note_loss(delivery, run);
+                talk.take(side(direction, *client), delivery, other, run);
+            }
             Self::Http1 { client, talk, .. } => {
                 let client = *client;
                 note_loss(delivery, run);
@@ -271,7 +317,7 @@ impl Protocol {
                     talk.response(delivery, run)
                 };
                 if turn != Turn::Goes {
-                    self.turn(turn, direction, delivery, left, client, scene, opaque, run);
+                    self.follow(turn, direction, delivery, left, client, scene, opaque, run);
                 }
             }
         }
@@ -279,7 +325,7 @@ impl Protocol {
 
     /// The connection changes its protocol; the last `left` bytes of the delivery are of the new one.
     #[expect(clippy::too_many_arguments, reason = "the parts of the reader that a packet touches")]
-    fn turn(
+    fn follow(
         &mut self,
         turn: Turn,
         direction: usize,
@@ -291,38 +337,43 @@ impl Protocol {
         run: &mut Run<'_>,
     ) {
         let Self::Http1 { talk, peers, .. } = self else { return };
+        let upgraded = if turn == Turn::Http2 { talk.upgraded() } else { None };
         talk.finish(run);
         talk.settle(None, true, peers, run);
-        match turn {
-            Turn::Http2 => {
-                opaque.http2(scene.ends[1 - client].1);
-                *self = Self::Opaque;
-            }
-            Turn::Upgraded => *self = Self::Opaque,
-            Turn::Tunnel | Turn::Goes => {
-                *self = Self::Early(Early::default());
-                if let Part::Bytes(bytes) = delivery.part
-                    && left > 0
-                {
-                    let at = bytes.len().saturating_sub(left);
-                    let part = Part::Bytes(bytes.get(at..).unwrap_or_default());
-                    let offset = delivery.offset.saturating_add(at as i64);
-                    let rest = Delivery { offset, part, ..*delivery };
-                    self.deliver(direction, &rest, None, scene, opaque, run);
-                }
-            }
+        *self = match turn {
+            Turn::Http2 => Self::http2(client, true, upgraded, scene),
+            Turn::Tunnel | Turn::Goes => Self::Early(Early::default()),
+            Turn::Upgraded => Self::Opaque,
+        };
+        if let Part::Bytes(bytes) = delivery.part
+            && left > 0
+        {
+            let at = bytes.len().saturating_sub(left);
+            let part = Part::Bytes(bytes.get(at..).unwrap_or_default());
+            let offset = delivery.offset.saturating_add(at as i64);
+            let rest = Delivery { offset, part, ..*delivery };
+            self.deliver(direction, &rest, None, scene, opaque, run);
         }
     }
 
+    fn http2(client: usize, is_whole: bool, upgraded: Option<Exchange>, scene: &Scene) -> Self {
+        let talk = Box::new(Http2::new(is_whole, scene.ends[1 - client].1, upgraded));
+        Self::Http2 { client, talk, peers: Box::new(scene.peers(client)) }
+    }
+
     fn http1(client: usize, is_whole: bool, scene: &Scene) -> Self {
-        let peers = Peers::new(scene.ends[client], scene.ends[1 - client], scene.number, scene.generation);
         let talk = Box::new(Conversation::new(is_whole));
-        Self::Http1 { client, talk, peers: Box::new(peers) }
+        Self::Http1 { client, talk, peers: Box::new(scene.peers(client)) }
     }
 }
 
 fn side(direction: usize, client: usize) -> Side {
     if direction == client { Side::Client } else { Side::Server }
+}
+
+/// HTTP/2 begins here, whatever was before.
+fn is_preface(delivery: &Delivery<'_>) -> bool {
+    matches!(delivery.part, Part::Bytes(bytes) if bytes.starts_with(PREFACE))
 }
 
 fn note_missed(early: &Early, frame: u32, run: &mut Run<'_>) {

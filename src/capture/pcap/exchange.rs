@@ -5,7 +5,7 @@ use crate::{
     capture::{RawBody, RawExchange},
     model::{Address, End, Missing, Side, Time},
     wire::{
-        http1::{RequestHead, ResponseHead, lookup},
+        http1::{Fields, RequestHead, ResponseHead, lookup},
         tcp::Stamp,
     },
 };
@@ -19,10 +19,32 @@ pub enum Progress {
     Over,
 }
 
+/// The head of a message.
+pub enum Head {
+    /// As bytes of HTTP/1, perhaps only their beginning.
+    Bytes(Vec<u8>),
+    /// A request that was read from HTTP/2.
+    Request {
+        /// The method.
+        method: String,
+        /// The URL, or what is known of it.
+        target: String,
+        /// Its fields.
+        fields: Vec<(String, String)>,
+    },
+    /// A response that was read from HTTP/2.
+    Response {
+        /// The status.
+        status: u16,
+        /// Its fields.
+        fields: Vec<(String, String)>,
+    },
+}
+
 /// One message.
 pub struct Message {
-    /// Its head as bytes.
-    pub head: Vec<u8>,
+    /// Its head.
+    pub head: Head,
     /// Part of the head was lost: a field that is not there may have been.
     pub is_head_torn: bool,
     /// The packet with its first byte.
@@ -57,6 +79,48 @@ pub struct Exchange {
     pub is_over: bool,
 }
 
+impl Head {
+    /// The request that it is.
+    fn request(&self) -> Option<RequestHead<'_>> {
+        match self {
+            Self::Bytes(bytes) => RequestHead::read(bytes),
+            Self::Request { method, target, .. } => {
+                let (method, target) = (method.as_str().into(), target.as_str().into());
+                Some(RequestHead { method, target, fields: self.fields() })
+            }
+            Self::Response { .. } => None,
+        }
+    }
+
+    /// The response that it is.
+    fn response(&self) -> Option<ResponseHead<'_>> {
+        match self {
+            Self::Bytes(bytes) => ResponseHead::read(bytes),
+            Self::Response { status, .. } => {
+                Some(ResponseHead { status: *status, is_http10: false, fields: self.fields() })
+            }
+            Self::Request { .. } => None,
+        }
+    }
+
+    /// The fields of a head that was read from HTTP/2.
+    pub fn fields(&self) -> Fields<'_> {
+        match self {
+            Self::Bytes(_) => Fields::new(),
+            Self::Request { fields, .. } | Self::Response { fields, .. } => {
+                fields.iter().map(|(name, value)| (name.as_str().into(), value.as_str().into())).collect()
+            }
+        }
+    }
+
+    fn size(&self) -> usize {
+        match self {
+            Self::Bytes(bytes) => bytes.len(),
+            Self::Request { fields, .. } | Self::Response { fields, .. } => fields.len() * 100,
+        }
+    }
+}
+
 impl Exchange {
     /// An exchange of which nothing is known yet.
     pub fn new(entry: u32) -> Self {
@@ -73,20 +137,27 @@ impl Exchange {
 
     /// Bytes of memory that it takes.
     pub fn size(&self) -> usize {
-        let size = |m: &Option<Message>| m.as_ref().map_or(0, |m| m.head.len() + m.body.size());
+        let size = |m: &Option<Message>| m.as_ref().map_or(0, |m| m.head.size() + m.body.size());
         size(&self.request) + size(&self.response) + 512
     }
 
-    /// The method of the request, where that is known.
-    pub fn method(&self) -> Option<String> {
-        let request = self.request.as_ref()?;
-        RequestHead::read(&request.head).map(|head| head.method.into_owned())
+    /// The method of the request, as far as it decides how a response ends; none of those where it is not known.
+    pub fn method(&self) -> &'static str {
+        let Some(Head::Bytes(bytes)) = self.request.as_ref().map(|m| &m.head) else { return "" };
+        let line = bytes.trim_ascii_start();
+        // A lenient server takes any white space for the end of the method.
+        let is = |name: &str| {
+            line.split_at_checked(name.len()).is_some_and(|(method, rest)| {
+                method.eq_ignore_ascii_case(name.as_bytes()) && rest.first().is_some_and(u8::is_ascii_whitespace)
+            })
+        };
+        ["HEAD", "CONNECT"].into_iter().find(|name| is(name)).unwrap_or_default()
     }
 
     /// What a reader hands over. `acknowledged` is how far the client has acknowledged the server's stream, where the
     /// capture holds the client's packets; `authority` stands for a missing `Host`.
     pub fn raw<'a>(&'a self, mut at: Address, authority: &str, acknowledged: Option<i64>) -> RawExchange<'a> {
-        let request = self.request.as_ref().and_then(|m| Some((m, RequestHead::read(&m.head)?)));
+        let request = self.request.as_ref().and_then(|m| Some((m, m.head.request()?)));
         let mut raw = match request {
             Some((message, head)) => {
                 let url = url(&head, authority);
@@ -111,7 +182,7 @@ impl Exchange {
         raw.at = at;
         raw.response_body = RawBody::NotCaptured(self.unanswered);
         if let Some(message) = &self.response {
-            if let Some(head) = ResponseHead::read(&message.head) {
+            if let Some(head) = message.head.response() {
                 raw.status = Some(head.status);
                 raw.response_headers = head.fields;
             }
@@ -167,14 +238,14 @@ impl Exchange {
 
 impl Message {
     /// A message whose head is there, as far as it is.
-    pub fn new(head: Vec<u8>, first: Stamp, head_ready: Stamp, body: Body) -> Self {
+    pub fn new(head: Head, first: Stamp, head_ready: Stamp, body: Body) -> Self {
         let progress = Progress::Arriving;
         Self { head, is_head_torn: false, first, head_ready, body, progress, upto: None }
     }
 
     /// A message of which only the beginning of the head is there, and why.
     pub fn torn(head: Vec<u8>, first: Stamp, ready: Stamp, why: Missing) -> Self {
-        let mut message = Self::new(head, first, ready, Body::lost(why));
+        let mut message = Self::new(Head::Bytes(head), first, ready, Body::lost(why));
         message.is_head_torn = true;
         message.progress = if why == Missing::Hole { Progress::Over } else { Progress::Arriving };
         message

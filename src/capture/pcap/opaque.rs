@@ -17,7 +17,6 @@ const PORTS_NAMED: usize = 8;
 pub struct Opaque {
     tls: BTreeMap<u16, u64>,
     quic: BTreeMap<u16, u64>,
-    http2: BTreeMap<u16, u64>,
     flows: HashSet<[(IpAddr, u16); 2]>,
 }
 
@@ -25,11 +24,6 @@ impl Opaque {
     /// A TLS connection to this port.
     pub fn tls(&mut self, port: u16) {
         *self.tls.entry(port).or_default() += 1;
-    }
-
-    /// An HTTP/2 connection to this port.
-    pub fn http2(&mut self, port: u16) {
-        *self.http2.entry(port).or_default() += 1;
     }
 
     /// A UDP datagram, which may be the first of a QUIC connection.
@@ -59,10 +53,6 @@ impl Opaque {
                 said.join(" and ")
             );
             run.account.caveats("tls-opaque", tls + quic, message);
-        }
-        let http2 = total(&self.http2);
-        if http2 > 0 {
-            run.account.caveats("h2-unsupported", http2, format!("{} not read", said(http2, "HTTP/2", &self.http2)));
         }
     }
 }
