@@ -41,7 +41,12 @@ fn exchanges(
         let Some(message) = packet.message() else { continue };
         pairing.take(&packet, message, element.offset, &mut |raw| sink(facts, raw));
     }
-    pairing.finish(&mut |raw| sink(facts, raw));
+    let unanswered = pairing.finish(&mut |raw| sink(facts, raw));
+    if unanswered > 0 {
+        let message =
+            "tshark prints a response only once it has ended: those that were cut off or still open are missing";
+        facts.caveats("body-not-captured", unanswered, message);
+    }
     if elements.too_long > 0 {
         facts.caveats("limit-reached", elements.too_long, "a packet is too long (limit `body`) and was dropped");
     }
