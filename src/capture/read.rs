@@ -180,7 +180,7 @@ fn member_read(
                 (ReadError::Damaged(_) | ReadError::NotACapture(_), Some(message)) => ReadError::Damaged(message),
                 (error, _) => error,
             };
-            let is_foreign = is_unread || format.is_none();
+            let is_foreign = is_unread || format.is_none() || matches!(error, ReadError::NotACapture(_));
             let error = InputError { name: member.name.to_owned(), format, error, named };
             if named || !is_foreign {
                 all.errors.push(error);
