@@ -1,7 +1,6 @@
 //! `show`: what happened.
 
 use super::{
-    console,
     exit::Exit,
     inputs,
     options::{InputOptions, OutputOptions},
@@ -63,11 +62,9 @@ impl Show {
     /// Reads, reconstructs, shows.
     pub fn run(&self) -> anyhow::Result<Exit> {
         let key = self.input.key()?;
-        let Some(paths) = inputs::paths(&self.input)? else {
-            eprint!("{}", super::help("show"));
-            return Ok(Exit::Trouble);
+        let Some(mut reading) = inputs::read(&self.input, &key, self.output.shows_progress())? else {
+            return Ok(super::nothing_to_read("show"));
         };
-        let mut reading = inputs::read(&self.input, &key, &paths)?;
         reading.complain();
         let facts = RunFacts { rules: Vec::new(), thresholds: BTreeMap::new(), key: key.name(), shard: None };
         let run = Run { rules: rules::ALL, facts, key: &key, sources: &reading.sources, caveats: &reading.caveats };
@@ -84,11 +81,7 @@ impl Show {
             Format::Json => json::render(&document())?,
         };
         self.output.write(&text)?;
-        let mut exit = reading.exit();
-        if captures.iter().all(|c| c.exchanges.is_empty()) && !self.allow_empty && exit == Exit::Clean {
-            console::error("no MCP exchange in the whole run (--allow-empty accepts that)");
-            exit = Exit::Trouble;
-        }
-        Ok(exit)
+        let is_empty = captures.iter().all(|c| c.exchanges.is_empty());
+        Ok(if is_empty { reading.empty(self.allow_empty) } else { reading.exit() })
     }
 }
