@@ -42,7 +42,7 @@ fn a_conversation_is_read_as_the_server_logged_it_from_both_file_formats() {
         let logged: Vec<_> = DROP_AND_RESUME
             .iter()
             .map(|(m, s, ids, end)| {
-                (m.to_string(), Some(*s), ids.iter().map(|i| i.to_string()).collect::<Vec<_>>(), *end)
+                (m.to_string(), Some(*s), ids.iter().map(ToString::to_string).collect::<Vec<_>>(), *end)
             })
             .collect();
         assert_eq!(seen, logged, "{name}");
