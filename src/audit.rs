@@ -8,8 +8,10 @@ pub mod gate;
 pub mod places;
 pub mod report;
 mod resolve;
+mod run;
 mod settle;
 pub mod stamp;
 
 pub use resolve::{Run, Source, caveats, pseudonym, real_id, report};
+pub use run::{Judged, captures, judge};
 pub use settle::settle;

@@ -2,7 +2,9 @@
 
 pub mod coding;
 pub mod har_split;
+pub mod hpack;
 pub mod http1;
+pub mod http2;
 pub mod ip;
 pub mod json;
 pub mod link;

@@ -25,14 +25,13 @@ pub fn extent(log: &EventLog, event: u32) -> Option<(u32, [u32; 2])> {
     Some((tail.line, [tail.start, tail.end]))
 }
 
-/// When a fact was there, as well as the recorder says: the event's own time, else that of the half it lies in.
-pub fn time(exchange: &Exchange, at: Locus) -> Option<Time> {
+/// When a fact was there, as well as the capture can say.
+pub fn time(capture: &Capture, at: Locus) -> Option<Time> {
+    let exchange = capture.exchanges.get(at.exchange as usize)?;
     match (at.part, at.event) {
         (Part::Request, _) => exchange.sent,
         (Part::Response, None) => exchange.head.or(exchange.ended),
-        (Part::Response, Some(event)) => {
-            log(exchange).and_then(|log| log.time_of(event)).or(exchange.ended).or(exchange.head)
-        }
+        (Part::Response, Some(event)) => capture.event_time(at.exchange, event),
     }
 }
 
@@ -50,7 +49,7 @@ pub fn evidence(capture: &Capture, files: &[String], at: Locus, what: &str) -> O
         offset: exchange.at.offset,
         frame: exchange.at.frame,
         tcp_stream: exchange.at.tcp_stream,
-        time: time(exchange, at).map(Stamp),
+        time: time(capture, at).map(Stamp),
         what: what.to_owned(),
         facts: facts::of(exchange, at),
     })

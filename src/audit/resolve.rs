@@ -1,7 +1,7 @@
 //! From findings, which hold indices, to the report, which holds names and places.
 
 use super::{
-    fingerprint, places,
+    Judged, fingerprint, places,
     report::{self, Caveat, Input, Report, RunFacts, SCHEMA, Severities, Status, Summary, Tool, Verdicts},
     stamp::Stamp,
 };
@@ -37,25 +37,36 @@ pub struct Run<'r> {
     pub caveats: &'r BTreeMap<&'static str, CaveatCount>,
 }
 
+impl Run<'_> {
+    /// The names of the files.
+    pub fn files(&self) -> Vec<String> {
+        self.sources.iter().map(|s| s.input.file.clone()).collect()
+    }
+}
+
 /// Resolves settled findings into the report, in the order of the contract.
-pub fn report(capture: &Capture, findings: &[Finding], run: &Run<'_>) -> Report {
-    let files: Vec<String> = run.sources.iter().map(|s| s.input.file.clone()).collect();
-    let texts = IdTexts::of(run.key.show_ids, &capture.exchanges);
-    let resolver = Resolver { capture, files: &files, texts: &texts, run };
-    let mut findings: Vec<_> = findings.iter().map(|f| resolver.finding(f)).collect();
+pub fn report(judged: &[Judged], run: &Run<'_>) -> Report {
+    let files = run.files();
+    let mut findings = Vec::new();
+    for Judged { capture, findings: settled } in judged {
+        let texts = IdTexts::of(run.key.show_ids, &capture.exchanges);
+        let resolver = Resolver { capture, files: &files, texts: &texts, run };
+        findings.extend(settled.iter().map(|f| resolver.finding(f)));
+    }
     findings.sort_by_cached_key(|(start, f)| {
         let time = f.first.map(|s| s.0);
         let place = (f.rule.clone(), f.request.clone(), f.fingerprint.clone());
         (start.is_none(), *start, time.is_none(), time, place)
     });
     let findings: Vec<_> = findings.into_iter().map(|(_, finding)| finding).collect();
-    let caveats = caveats(capture, run, &files);
+    let captures: Vec<_> = judged.iter().map(|j| &j.capture).collect();
+    let caveats = caveats(&captures, run);
     Report {
         schema: SCHEMA.to_owned(),
         tool: Tool { name: env!("CARGO_PKG_NAME").to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
         run: run.facts.clone(),
         inputs: run.sources.iter().map(|s| s.input.clone()).collect(),
-        summary: summary(capture, run, &findings, caveats.len()),
+        summary: summary(&captures, run, &findings, caveats.len()),
         findings,
         caveats,
     }
@@ -126,7 +137,7 @@ impl Resolver<'_> {
                 Some(span.map_or((t, t), |(first, last)| (first.min(t), last.max(t))))
             })
         };
-        span(&mut finding.evidence.iter().filter_map(|e| places::time(exchange(e.at.exchange)?, e.at)))
+        span(&mut finding.evidence.iter().filter_map(|e| places::time(self.capture, e.at)))
             .or_else(|| span(&mut finding.exchanges.iter().filter_map(|i| exchange(*i)?.sent)))
     }
 }
@@ -141,10 +152,11 @@ pub fn real_id(key: &Key, session: &Session) -> Option<String> {
     session.id.as_ref().filter(|_| key.show_ids)?.text.as_deref().map(str::to_owned)
 }
 
-fn summary(capture: &Capture, run: &Run<'_>, findings: &[report::Finding], caveats: usize) -> Summary {
-    let each = |count: fn(&Session) -> usize| capture.sessions.iter().map(count).sum::<usize>() as u64;
+fn summary(captures: &[&Capture], run: &Run<'_>, findings: &[report::Finding], caveats: usize) -> Summary {
+    let sessions = || captures.iter().flat_map(|c| &c.sessions);
+    let each = |count: fn(&Session) -> usize| sessions().map(count).sum::<usize>() as u64;
     let mut verdicts = Verdicts::default();
-    for resumption in capture.sessions.iter().flat_map(|s| &s.resumptions) {
+    for resumption in sessions().flat_map(|s| &s.resumptions) {
         *match resumption.verdict {
             Verdict::Valid => &mut verdicts.valid,
             Verdict::Invalid => &mut verdicts.invalid,
@@ -157,8 +169,8 @@ fn summary(capture: &Capture, run: &Run<'_>, findings: &[report::Finding], cavea
     }
     Summary {
         files: run.sources.iter().filter(|s| s.input.status != Status::Failed).count() as u64,
-        exchanges: capture.exchanges.len() as u64,
-        sessions: capture.sessions.len() as u64,
+        exchanges: captures.iter().map(|c| c.exchanges.len() as u64).sum(),
+        sessions: each(|_| 1),
         streams: each(|s| s.streams.len()),
         requests: each(|s| s.requests.len()),
         resumptions: each(|s| s.resumptions.len()),
@@ -169,7 +181,8 @@ fn summary(capture: &Capture, run: &Run<'_>, findings: &[report::Finding], cavea
 }
 
 /// Caveats of readers and of reconstruction, by name and then in the order of files; those of no file last.
-pub fn caveats(capture: &Capture, run: &Run<'_>, files: &[String]) -> Vec<Caveat> {
+pub fn caveats(captures: &[&Capture], run: &Run<'_>) -> Vec<Caveat> {
+    let files = run.files();
     let mut all: BTreeMap<(&str, usize), (u64, &str)> = BTreeMap::new();
     let mut count = |name, source, count, message| {
         let entry = all.entry((name, source)).or_insert((0, message));
@@ -180,7 +193,7 @@ pub fn caveats(capture: &Capture, run: &Run<'_>, files: &[String]) -> Vec<Caveat
             count(*name, source, caveat.count, &*caveat.message);
         }
     }
-    for ((name, source), caveat) in &capture.caveats {
+    for ((name, source), caveat) in captures.iter().flat_map(|c| &c.caveats) {
         count(*name, *source as usize, caveat.count, &*caveat.message);
     }
     for (name, caveat) in run.caveats {

@@ -31,7 +31,8 @@ pub fn exchange(context: &Context<'_>, raw: &RawExchange<'_>, vantage: Vantage) 
     let mut facts = headers::facts(raw, &place.name, key, context.names);
     let mut ids = Ids::new(key);
     let session_name = session_text.or(issued_text).or(place.session.as_deref());
-    let mut reader = Reader { key, names: context.names, session: session_name, last_name: None };
+    let mut reader =
+        Reader { key, names: context.names, session: session_name, last_name: None, last_token: (Vec::new(), 0) };
 
     let parsed = request(raw, &mut reader);
     let response_type = facts.content_type;
@@ -97,6 +98,7 @@ fn request(raw: &RawExchange<'_>, reader: &mut Reader<'_>) -> Request {
             batch = true;
             members
         }
+        Ok(Parsed::Progress(token)) => vec![reader.progress(token)],
         _ => {
             foreign = true;
             Vec::new()
@@ -167,6 +169,10 @@ fn other(bytes: &[u8], media: MediaType, reader: &mut Reader<'_>, request: &Requ
     let parsed = (looks_json && worth).then(|| reader.parse(bytes));
     match parsed {
         Some(Ok(Parsed::One(message))) if message.kind != MessageKind::Other => {
+            return Content::Messages(vec![message]);
+        }
+        Some(Ok(Parsed::Progress(token))) => {
+            let message = reader.progress(token);
             return Content::Messages(vec![message]);
         }
         Some(Ok(Parsed::Batch(members)))

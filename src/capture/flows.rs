@@ -39,10 +39,7 @@ fn exchanges(
     loop {
         let start = offset;
         let Some(length) = announced(input, &mut text, &mut offset)? else {
-            if !text.is_empty() {
-                facts.caveat("input-truncated", stopped(start, entry, "no flow begins here"));
-            }
-            return Ok(());
+            return if text.is_empty() { Ok(()) } else { stopped(facts, start, entry, "no flow begins here") };
         };
         if length > most {
             let skipped = std::io::copy(&mut input.take(length.saturating_add(1)), &mut std::io::sink())?;
@@ -54,12 +51,10 @@ fn exchanges(
         let got = input.take(wanted).read_to_end(&mut text)? as u64;
         offset = offset.saturating_add(got);
         if got < wanted {
-            facts.caveat("input-truncated", stopped(start, entry, "the file ends within a flow"));
-            return Ok(());
+            return stopped(facts, start, entry, "the file ends within a flow");
         }
         let Ok((_, value @ Value::Dict(_))) = tnetstring::value(&text) else {
-            facts.caveat("input-truncated", stopped(start, entry, "what stands here is no flow"));
-            return Ok(());
+            return stopped(facts, start, entry, "what stands here is no flow");
         };
         version(value, facts)?;
         if value.get("type").bytes().is_some_and(|t| t == b"http") {
@@ -71,8 +66,13 @@ fn exchanges(
     }
 }
 
-fn stopped(at: u64, flows: u32, why: &str) -> String {
-    format!("{why}: reading stopped at byte {at}, after {flows} exchanges")
+/// Nothing can be read from here on: a caveat, or, where nothing was read before, the whole file's error.
+fn stopped(facts: &mut FileFacts, at: u64, exchanges: u32, why: &str) -> Result<(), ReadError> {
+    if at == 0 {
+        return Err(ReadError::Damaged(format!("no flow could be read: {why}")));
+    }
+    facts.caveat("input-truncated", format!("{why}: reading stopped at byte {at}, after {exchanges} exchanges"));
+    Ok(())
 }
 
 /// The length that the next flow announces; none at the end of the file, or, with `text` not empty, where no flow

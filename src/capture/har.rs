@@ -26,11 +26,14 @@ use fold::Fold;
 use rayon::prelude::*;
 pub use recorder::{Kind, Recorder};
 
+/// Looks up a body by the name of the file that it stands in.
+pub type Member<'o> = dyn Fn(&str) -> Option<Vec<u8>> + Sync + 'o;
+
 /// What the file alone does not hold, and how it is read.
 #[derive(Clone, Copy)]
 pub struct Options<'o> {
-    /// Looks up a body that stands in a file of its own (`_file`, as Playwright attaches them) by its name.
-    pub member: Option<&'o (dyn Fn(&str) -> Option<Vec<u8>> + Sync)>,
+    /// Bodies that stand in files of their own (`_file`, as Playwright attaches them).
+    pub member: Option<&'o Member<'o>>,
     /// Bytes that are read at a time. The result does not depend on it.
     pub block: usize,
 }

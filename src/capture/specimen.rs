@@ -78,7 +78,8 @@ pub fn corpus(folder: &str) -> Vec<(String, Vec<u8>)> {
         .collect()
 }
 
-fn owned(raw: &RawExchange<'_>) -> RawExchange<'static> {
+/// An exchange that outlives its file.
+pub fn owned(raw: &RawExchange<'_>) -> RawExchange<'static> {
     let text = |t: &Cow<'_, str>| Cow::Owned(t.clone().into_owned());
     let list = |h: &Headers<'_>| h.iter().map(|(n, v)| (text(n), text(v))).collect();
     let body = |b: &RawBody<'_>| match b {

@@ -30,9 +30,8 @@ pub fn apply(command: Command, arguments: Vec<OsString>) -> Result<ArgMatches, R
         Err(e) if asked.is_none() && e.kind() == std::io::ErrorKind::NotFound => return Ok(matches),
         Err(e) => return Err(Refused::Config(anyhow::Error::new(e).context(format!("--config {}", path.display())))),
     };
-    let before = options(&command, chosen, given, &text)
-        .with_context(|| path.display().to_string())
-        .map_err(Refused::Config)?;
+    let before =
+        options(&command, chosen, given, &text).with_context(|| path.display().to_string()).map_err(Refused::Config)?;
     let all = with(&arguments, name, &before);
     command.try_get_matches_from(all).map_err(|e| match e.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Refused::Usage(e),
@@ -56,7 +55,11 @@ fn options(all: &Command, chosen: &Command, given: &ArgMatches, text: &str) -> a
     for (key, value) in &table {
         let Some(argument) = chosen.get_arguments().find(|a| a.get_long() == Some(key.as_str())) else {
             // An option of another command is for that one.
-            anyhow::ensure!(all.get_subcommands().any(|c| has(c, key)), "no option is called '{key}'{}", hint(all, key));
+            anyhow::ensure!(
+                all.get_subcommands().any(|c| has(c, key)),
+                "no option is called '{key}'{}",
+                hint(all, key)
+            );
             continue;
         };
         anyhow::ensure!(key != "config" && key != "help", "'{key}' cannot stand in a configuration file");

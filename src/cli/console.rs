@@ -5,19 +5,15 @@ use std::io::Write as _;
 
 /// Something went wrong.
 pub fn error(text: &str) {
-    say("error", text);
-}
-
-/// Something is worth knowing.
-pub fn warning(text: &str) {
-    say("warning", text);
-}
-
-fn say(level: &str, text: &str) {
     // Nobody is left to hear of a stderr that cannot be written.
     let mut stderr = std::io::stderr().lock();
     for (i, line) in text.lines().enumerate() {
-        let start = if i == 0 { format!("{level}: ") } else { String::new() };
+        let start = if i == 0 { "error: " } else { "" };
         let _ = writeln!(stderr, "{start}{}", escape::terminal(line));
     }
+}
+
+/// Text of the program's own, as it stands.
+pub fn show(text: &str) {
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }

@@ -10,7 +10,9 @@ use std::fmt::Write as _;
 
 /// The page of one rule: why it matters, what is looked at, when it may be wrong, what to do
 #[derive(Args)]
-#[command(after_help = "Examples:\n  lastevent explain resume-after-terminal\n  lastevent rules                 all rules")]
+#[command(
+    after_help = "Examples:\n  lastevent explain resume-after-terminal\n  lastevent rules                 all rules"
+)]
 pub struct Explain {
     /// The rule's id
     rule: String,

@@ -17,11 +17,9 @@ impl Man {
         all.build();
         let page = match &self.command {
             None => all,
-            Some(name) => all
-                .find_subcommand(name)
-                .cloned()
-                .ok_or_else(|| anyhow::anyhow!("no command is called '{name}'"))?
-                .name(format!("lastevent-{name}")),
+            Some(name) => {
+                all.find_subcommand(name).cloned().ok_or_else(|| anyhow::anyhow!("no command is called '{name}'"))?
+            }
         };
         let mut roff = Vec::new();
         clap_mangen::Man::new(page).render(&mut roff)?;

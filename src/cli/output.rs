@@ -16,12 +16,15 @@ impl OutputOptions {
         let color = match self.color {
             Color::Always => true,
             Color::Never => false,
-            Color::Auto => {
-                terminal && anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
-            }
+            Color::Auto => terminal && anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never,
         };
         let width = terminal.then(columns).flatten();
         Look { color, quiet: self.quiet, verbose: self.verbose, width }
+    }
+
+    /// A progress bar is welcome.
+    pub fn shows_progress(&self) -> bool {
+        !self.no_progress && !self.quiet
     }
 
     /// Writes the report to where the user wants it.

@@ -1,6 +1,6 @@
 //! Real texts of event ids, for runs whose user asked for them.
 
-use crate::model::{Content, EventId, Exchange};
+use crate::model::{Content, EventFact, EventId, Exchange};
 use std::{collections::HashMap, sync::Arc};
 
 /// The texts behind pseudonyms; empty unless real ids are shown.
@@ -17,7 +17,7 @@ impl IdTexts {
             }
             if let Some(Content::Events(log)) = exchange.response.content() {
                 for (event, text) in &log.id_texts {
-                    if let Some(id) = log.events.get(*event as usize).and_then(|e| e.explicit_id()) {
+                    if let Some(id) = log.events.get(*event as usize).and_then(EventFact::explicit_id) {
                         texts.insert(id, Arc::clone(text));
                     }
                 }

@@ -4,7 +4,7 @@ use super::Look;
 use crate::{
     audit::{facts, places, pseudonym},
     evidence::{Locus, Part},
-    model::{Exchange, Session, Time},
+    model::{Session, Time},
     reconstruct::Capture,
     redact::{Shortener, escape},
 };
@@ -17,11 +17,11 @@ struct Line {
     text: String,
 }
 
-/// The sessions that `wanted` chooses by their pseudonym and endpoint, one after the other.
-pub fn render(capture: &Capture, files: &[String], wanted: impl Fn(&str, &str) -> bool, look: &Look) -> String {
+/// The sessions of all captures that `wanted` chooses by their pseudonym and endpoint, one after the other.
+pub fn render(captures: &[Capture], files: &[String], wanted: impl Fn(&str, &str) -> bool, look: &Look) -> String {
     let mut out = String::new();
     let several = files.len() > 1;
-    for session in &capture.sessions {
+    for (capture, session) in captures.iter().flat_map(|c| c.sessions.iter().map(move |s| (c, s))) {
         let name = pseudonym(session);
         if !wanted(&name, &session.endpoint) {
             continue;
@@ -60,9 +60,7 @@ fn micros(time: Time) -> String {
 fn lines(capture: &Capture, session: &Session, look: &Look) -> Vec<Line> {
     let mut lines = Vec::new();
     for index in &session.exchanges {
-        if let Some(exchange) = capture.exchanges.get(*index as usize) {
-            of(&mut lines, *index, exchange, look);
-        }
+        of(&mut lines, capture, session, *index, look);
     }
     // What has no time stays behind what was recorded before it.
     let mut held = None;
@@ -75,11 +73,17 @@ fn lines(capture: &Capture, session: &Session, look: &Look) -> Vec<Line> {
     keyed.into_iter().map(|(_, line)| line).collect()
 }
 
-fn of(lines: &mut Vec<Line>, index: u32, exchange: &Exchange, look: &Look) {
+fn of(lines: &mut Vec<Line>, capture: &Capture, session: &Session, index: u32, look: &Look) {
+    let Some(exchange) = capture.exchanges.get(index as usize) else { return };
     let mut push = |time, at: Locus, arrow, text| lines.push(Line { time, at, arrow, text });
-    let joined = |at| facts::of(exchange, at).join("; ");
+    // The session stands above its lines.
+    let known = |fact: &String| fact.starts_with("mcp-session-id: ");
+    let joined = |at| facts::of(exchange, at).into_iter().filter(|f| !known(f)).collect::<Vec<_>>().join("; ");
     let request = Locus::request(index);
-    push(exchange.sent, request, "-->", joined(request));
+    let address = format!(" {}", exchange.endpoint);
+    let home = exchange.endpoint == session.endpoint;
+    let sent = joined(request);
+    push(exchange.sent, request, "-->", if home { sent.replacen(&address, "", 1) } else { sent });
     let head = Locus { exchange: index, part: Part::Response, event: None };
     push(exchange.head.or(exchange.ended), head, "<--", joined(head));
     let Some(log) = places::log(exchange) else { return };
@@ -88,7 +92,7 @@ fn of(lines: &mut Vec<Line>, index: u32, exchange: &Exchange, look: &Look) {
         let at = Locus::event(index, event);
         let text = joined(at);
         if look.verbose || !matches!(text.as_str(), ": comment" | "(no field)") {
-            push(places::time(exchange, at), at, " <-", text);
+            push(places::time(capture, at), at, " <-", text);
         }
     }
     if let Some(ended) = exchange.ended {

@@ -8,14 +8,16 @@ mod buffer;
 mod marks;
 mod outline;
 mod pairs;
+mod recovery;
 mod scalar;
 mod scanner;
 mod string;
 
-pub use boundary::{Next, last_boundary, recover};
+pub use boundary::last_boundary;
 pub use buffer::Buffer;
 pub use outline::{Found, Outline, Resume, outline};
 pub use pairs::{Pair, Pairs};
+pub use recovery::{Next, recover};
 pub use scalar::Scalar;
 pub use scanner::{Fault, Scanner};
 pub use string::{Copied, RawString};

@@ -17,8 +17,10 @@ impl Timestamp {
     pub fn parse(text: &[u8]) -> Option<Self> {
         let text = text.trim_ascii();
         let number = |from: usize, digits: usize| decimal(text.get(from..from + digits)?);
-        let mark = |at: usize, allowed: &[u8]| text.get(at).filter(|b| allowed.contains(b));
-        (mark(4, b"-")?, mark(7, b"-")?, mark(10, b"Tt ")?, mark(13, b":")?, mark(16, b":")?);
+        let mark = |at: usize, allowed: &[u8]| text.get(at).is_some_and(|b| allowed.contains(b));
+        if !(mark(4, b"-") && mark(7, b"-") && mark(10, b"Tt ") && mark(13, b":") && mark(16, b":")) {
+            return None;
+        }
         let (year, month, day) = (number(0, 4)?, number(5, 2)?, number(8, 2)?);
         let (hour, minute, second) = (number(11, 2)?, number(14, 2)?, number(17, 2)?);
         let valid = (1..=12).contains(&month) && (1..=days_of(year, month)).contains(&day);

@@ -156,7 +156,11 @@ impl Writer<'_, '_> {
         }
         let parsed = self.reader.parse(data);
         if !is_message {
-            let Ok(Parsed::One(message)) = parsed else { return (EventKind::Vendor, self.bytes_digest(data)) };
+            let message = match parsed {
+                Ok(Parsed::One(message)) => message,
+                Ok(Parsed::Progress(token)) => self.reader.progress(token),
+                _ => return (EventKind::Vendor, self.bytes_digest(data)),
+            };
             if message.kind == MessageKind::Other || message.flags.contains(MessageFlags::NO_VERSION) {
                 return (EventKind::Vendor, self.bytes_digest(data));
             }
@@ -165,10 +169,8 @@ impl Writer<'_, '_> {
             return (EventKind::Misnamed, payload);
         }
         match parsed {
-            Ok(Parsed::One(message))
-                if message.is("notifications/progress") && message.kind == MessageKind::Notification =>
-            {
-                self.token(ordinal, message.token.unwrap_or(0));
+            Ok(Parsed::Progress(token)) => {
+                self.token(ordinal, token.unwrap_or(0));
                 (EventKind::Progress, self.bytes_digest(data))
             }
             Ok(Parsed::One(message)) if message.flags.contains(MessageFlags::EMPTY_OBJECT) => {
@@ -201,6 +203,7 @@ impl Writer<'_, '_> {
     fn tail(&mut self, block: &Block<'_>) -> Tail {
         let message = match self.reader.parse(block.data.as_deref().unwrap_or_default()) {
             Ok(Parsed::One(message)) if message.kind != MessageKind::Other => Some(message),
+            Ok(Parsed::Progress(token)) => Some(self.reader.progress(token)),
             _ => None,
         };
         let id = block.id.filter(|t| !t.is_empty()).map(|t| self.ids.event(t).0);

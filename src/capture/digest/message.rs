@@ -10,10 +10,15 @@ use crate::{
 };
 use std::sync::Arc;
 
+/// The method that most of all traffic has.
+const PROGRESS: &str = "notifications/progress";
+
 /// What a text held.
 pub enum Parsed {
     /// One value.
     One(Message),
+    /// A progress notification, of which only the token matters: most of all traffic is progress.
+    Progress(Option<u64>),
     /// An array: its members.
     Batch(Vec<Message>),
 }
@@ -28,11 +33,14 @@ pub struct Reader<'r> {
     pub session: Option<&'r str>,
     /// The unredacted `params.name` or `params.uri` of the last request, for comparison with headers.
     pub last_name: Option<String>,
+    /// The last progress token as JSON text, and its hash: tokens repeat from event to event.
+    pub last_token: (Vec<u8>, u64),
 }
 
 /// What is gathered while the members of one object go by.
 #[derive(Default)]
 struct Members {
+    is_progress: bool,
     flags: MessageFlags,
     id: Option<Arc<str>>,
     has_id: bool,
@@ -58,26 +66,31 @@ impl Reader<'_> {
         let parsed = if json.kind()? == Kind::Array {
             let mut batch = Vec::new();
             json.array(|json| {
-                let mut message = self.message(json)?;
-                message.flags |= MessageFlags::BATCH;
-                batch.push(message);
+                match self.message(json)? {
+                    Parsed::One(mut message) => {
+                        message.flags |= MessageFlags::BATCH;
+                        batch.push(message);
+                    }
+                    Parsed::Progress(token) => batch.push(self.progress(token)),
+                    Parsed::Batch(_) => {}
+                }
                 Ok(0)
             })?;
             Parsed::Batch(batch)
         } else {
-            Parsed::One(self.message(&mut json)?)
+            self.message(&mut json)?
         };
         json.end()?;
         Ok(parsed)
     }
 
     /// Reads one message; JSON that is no object is one of kind `Other`.
-    fn message(&mut self, json: &mut Json<'_>) -> Result<Message, Malformed> {
+    fn message(&mut self, json: &mut Json<'_>) -> Result<Parsed, Malformed> {
         let start = json.offset();
         let mut seen = Members::default();
         if json.kind()? != Kind::Object {
             let digest = json.value()?;
-            return Ok(self.finish(seen, digest, json.offset() - start, MessageKind::Other));
+            return Ok(Parsed::One(self.finish(seen, digest, json.offset() - start, MessageKind::Other)));
         }
         json.object(|json, name| {
             seen.members += 1;
@@ -89,12 +102,21 @@ impl Reader<'_> {
                 b"id" => self.id(json, &mut seen),
                 b"method" if json.kind()? == Kind::String => {
                     let text = json.text()?;
-                    seen.method = Some(self.names.get(&text.to_str()));
-                    if text.is("notifications/progress") {
-                        // Progress is digested as bytes, by the caller: it is most of all traffic.
+                    seen.is_progress = text.is(PROGRESS);
+                    if seen.is_progress {
+                        // Progress is digested as bytes, by the caller.
                         json.set_digesting(false);
+                    } else {
+                        seen.method = Some(self.names.get(&text.to_str()));
                     }
                     Ok(0)
+                }
+                b"params" if seen.is_progress && json.kind()? == Kind::Object => {
+                    json.object(
+                        |json, member| {
+                            if member.raw == b"progressToken" { self.token(json, &mut seen) } else { json.value() }
+                        },
+                    )
                 }
                 b"params" => {
                     seen.params = self.params(json, &mut seen)?;
@@ -122,6 +144,12 @@ impl Reader<'_> {
             }
         })?;
         json.set_digesting(true);
+        if seen.is_progress {
+            if !seen.has_id && seen.result.is_none() && seen.error.is_none() {
+                return Ok(Parsed::Progress(seen.token));
+            }
+            seen.method = Some(self.names.get(PROGRESS));
+        }
         let kind = match (&seen.method, seen.has_id, seen.result, seen.error) {
             (Some(_), true, ..) => MessageKind::Request,
             (Some(_), false, ..) => MessageKind::Notification,
@@ -136,7 +164,13 @@ impl Reader<'_> {
         };
         seen.flags.set(MessageFlags::EMPTY_OBJECT, seen.members == 0);
         seen.flags.set(MessageFlags::NO_VERSION, !seen.has_version);
-        Ok(self.finish(seen, payload, json.offset() - start, kind))
+        Ok(Parsed::One(self.finish(seen, payload, json.offset() - start, kind)))
+    }
+
+    /// A progress notification as a message, where one is wanted.
+    pub fn progress(&self, token: Option<u64>) -> Message {
+        let seen = Members { method: Some(self.names.get(PROGRESS)), token, ..Members::default() };
+        self.finish(seen, 0, 0, MessageKind::Notification)
     }
 
     fn finish(&self, seen: Members, payload: u128, size: usize, kind: MessageKind) -> Message {
@@ -192,6 +226,24 @@ impl Reader<'_> {
             }
             _ => Ok(None),
         }
+    }
+
+    /// Takes a progress token and keeps its hash.
+    fn token(&mut self, json: &mut Json<'_>, seen: &mut Members) -> Result<u128, Malformed> {
+        let start = json.offset();
+        let kind = json.kind()?;
+        let digest = json.value()?;
+        let text = json.slice(start, json.offset()).trim_ascii();
+        if !matches!(kind, Kind::Number | Kind::String) {
+            return Ok(digest);
+        }
+        if self.last_token.1 == 0 || self.last_token.0 != text {
+            let mut again = Json::new(text, self.key.sip());
+            let hash = self.typed(&mut again)?.map_or(0, |t| self.key.hash(b't', t.as_bytes()));
+            self.last_token = (text.to_vec(), hash);
+        }
+        seen.token = Some(self.last_token.1);
+        Ok(digest)
     }
 
     /// Small ids repeat in every session and are shared; long ones are mostly unique.

@@ -29,8 +29,8 @@ pub(super) enum Ended {
     Open(usize, Place),
     /// Behind the end of the array.
     Closed(usize),
-    /// In damage behind which no entry could be found.
-    Lost,
+    /// Inside a damaged entry that begins at this offset, where the text shows no way out. It is not counted yet.
+    Stuck(usize, Place),
 }
 
 /// An entry that could not be read.
@@ -54,6 +54,8 @@ pub(super) struct Parsed {
     pub entries: u64,
     pub damaged: u64,
     pub first_damage: Option<Damage>,
+    /// The damage in which reading is stuck.
+    pub pending: Option<Damage>,
     /// The zone of the first start that has one.
     pub zone: Option<i16>,
     /// How many entries were event streams with a recorded text, and how many of those were empty.
@@ -104,9 +106,10 @@ impl<'t, 'j> Reader<'t, 'j> {
             entries: 0,
             damaged: 0,
             first_damage: None,
+            pending: None,
             zone: None,
             streams: (0, 0),
-            ended: Ended::Lost,
+            ended: Ended::Open(0, Place::First),
         };
         let budget = text.len().saturating_mul(4);
         Self { text, offset, job, entry: Entry::default(), scratch: Scratch::default(), budget, parsed }
@@ -153,13 +156,18 @@ impl<'t, 'j> Reader<'t, 'j> {
                 },
             };
             let Fault::Invalid { at, what } = fault else { return Ended::Open(start, place) };
+            let next = recover(self.text, start, at, &mut self.budget);
+            let (behind, next_place) = match next {
+                Some(Next::Behind(behind)) => (behind, Place::Separator),
+                Some(Next::Entry(behind)) => (behind, Place::Entry),
+                None => {
+                    self.parsed.pending = Some(self.damaged(start, at, what));
+                    return Ended::Stuck(start, place);
+                }
+            };
             self.damage(start, at, what);
             self.parsed.entries += u64::from(place != Place::Separator);
-            (scanner, place) = match recover(self.text, start, at, &mut self.budget) {
-                Some(Next::Behind(at)) => (Scanner::new(self.text, at), Place::Separator),
-                Some(Next::Entry(at)) => (Scanner::new(self.text, at), Place::Entry),
-                None => return Ended::Lost,
-            };
+            (scanner, place) = (Scanner::new(self.text, behind), next_place);
         }
     }
 
@@ -182,10 +190,14 @@ impl<'t, 'j> Reader<'t, 'j> {
 
     /// Counts damage that concerns the next entry.
     fn damage(&mut self, start: usize, at: usize, what: &'static str) {
-        let place = |at: usize| self.offset.saturating_add(at as u64);
-        let damage = Damage { entry: self.parsed.entries, offset: place(start), at: place(at), what };
+        let damage = self.damaged(start, at, what);
         self.parsed.first_damage.get_or_insert(damage);
         self.parsed.damaged += 1;
+    }
+
+    fn damaged(&self, start: usize, at: usize, what: &'static str) -> Damage {
+        let place = |at: usize| self.offset.saturating_add(at as u64);
+        Damage { entry: self.parsed.entries, offset: place(start), at: place(at), what }
     }
 
     /// Digests the entry that was just read and keeps it, unless it cannot be MCP.

@@ -2,7 +2,7 @@
 
 use super::{
     Job, Options, Recorder,
-    block::{self, Ended, Parsed, Place},
+    block::{self, Damage, Ended, Parsed, Place},
     exchange::Traits,
     feed::Block,
 };
@@ -17,6 +17,9 @@ use super::recorder::Kind;
 
 /// Most bytes that may precede or follow the entries.
 const MARGIN: usize = 64 << 20;
+
+/// Most bytes that are searched for a way out of damage.
+const SEARCH: usize = 8 << 20;
 
 /// Bytes by which the text of an entry may exceed the largest body.
 const ENTRY_MARGIN: u64 = 64 << 20;
@@ -47,6 +50,8 @@ pub(super) struct Fold<'c> {
     carry: Vec<u8>,
     offset: u64,
     enough: usize,
+    /// The damage inside of which the carry begins.
+    pending: Option<Damage>,
     wrapped: bool,
     recorder: Recorder,
     /// The recorder was known before the first entry was read.
@@ -68,6 +73,7 @@ impl<'c> Fold<'c> {
             carry: Vec::new(),
             offset: 0,
             enough: 0,
+            pending: None,
             wrapped: false,
             recorder: Recorder::default(),
             recorder_first: false,
@@ -109,12 +115,14 @@ impl<'c> Fold<'c> {
     /// The file turns out to be no HAR.
     pub fn block(&mut self, block: &Block, parsed: Option<Parsed>) -> Result<(), ReadError> {
         let fits = match self.state {
-            State::Among(Place::Entry) | State::Lines => self.carry.is_empty(),
+            State::Among(Place::Entry) | State::Lines => self.carry.is_empty() || self.pending.is_some(),
+            State::Among(_) => self.pending.is_some(),
             State::Lost => true,
             _ => false,
         };
         match parsed {
             Some(parsed) if fits => {
+                self.settle();
                 let rest = self.absorb(parsed, block.text());
                 self.carry.clear();
                 self.carry.extend_from_slice(rest);
@@ -159,6 +167,11 @@ impl<'c> Fold<'c> {
 
     /// Gives up on an entry that outgrows all limits.
     fn bound(&mut self) {
+        if self.pending.is_some() && self.carry.len() > SEARCH {
+            self.settle();
+            self.carry.clear();
+            self.state = State::Lost;
+        }
         let most = self.context.limits.body.saturating_add(ENTRY_MARGIN);
         if self.carry.len() as u64 > most && matches!(self.state, State::Among(_) | State::Lines) {
             let (entry, offset) = (self.facts.entries, self.offset);
@@ -189,10 +202,9 @@ impl<'c> Fold<'c> {
         self.streams = (self.streams.0 + parsed.streams.0, self.streams.1 + parsed.streams.1);
         self.damaged += parsed.damaged;
         if let Some(damage) = parsed.first_damage {
-            let (entry, offset, at, what) = (base + damage.entry, damage.offset, damage.at, damage.what);
-            let message = format!("entry {entry} at byte {offset} is damaged ({what}, at byte {at}) and was left out");
-            self.facts.caveats("entry-unreadable", parsed.damaged, message);
+            self.caveat(Damage { entry: base + damage.entry, ..damage }, parsed.damaged);
         }
+        self.pending = parsed.pending.map(|damage| Damage { entry: base + damage.entry, ..damage });
         let lines = self.state == State::Lines;
         match parsed.ended {
             Ended::Open(at, place) => {
@@ -205,11 +217,25 @@ impl<'c> Fold<'c> {
                 self.state = State::Behind;
                 text.get(at..).unwrap_or_default()
             }
-            Ended::Lost => {
-                self.state = State::Lost;
-                &[]
+            Ended::Stuck(at, place) => {
+                self.state = State::Among(place);
+                text.get(at..).unwrap_or_default()
             }
         }
+    }
+
+    /// Gives up on the damaged entry in which reading was stuck.
+    fn settle(&mut self) {
+        let Some(damage) = self.pending.take() else { return };
+        self.caveat(damage, 1);
+        self.damaged += 1;
+        self.facts.entries += u64::from(self.state != State::Among(Place::Separator));
+    }
+
+    fn caveat(&mut self, damage: Damage, count: u64) {
+        let Damage { entry, offset, at, what } = damage;
+        let message = format!("entry {entry} at byte {offset} is damaged ({what}, at byte {at}) and was left out");
+        self.facts.caveats("entry-unreadable", count, message);
     }
 
     /// Looks for the entries; gives back what is not read.
@@ -304,6 +330,10 @@ impl<'c> Fold<'c> {
     ///
     /// There was nothing to read.
     pub fn finish(mut self, failure: Option<io::Error>) -> Result<FileFacts, ReadError> {
+        if self.pending.is_some() {
+            self.settle();
+            self.state = State::Lost;
+        }
         match self.state {
             State::Before => {
                 return Err(failure.map_or_else(|| ReadError::NotACapture("an empty file".into()), ReadError::Io));

@@ -2,6 +2,7 @@
 
 use crate::wire::{
     http1::{Likeness, PREFACE, like_request, like_response},
+    http2::sender,
     tcp::{Delivery, Part, Stamp},
 };
 
@@ -125,7 +126,10 @@ fn appears(direction: usize, bytes: &[u8]) -> Verdict {
     } else if is_tls(bytes, false) {
         Verdict::Tls
     } else {
-        Verdict::Unclear
+        match sender(bytes) {
+            Some(is_client) => Verdict::Http2(if is_client { direction } else { 1 - direction }),
+            None => Verdict::Unclear,
+        }
     }
 }
 

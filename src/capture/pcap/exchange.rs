@@ -1,13 +1,13 @@
 //! A request and its response while they are under way, and what is handed over of them in the end.
 
-use super::body::Body;
+use super::{
+    body::Body,
+    head::{Head, url},
+};
 use crate::{
     capture::{RawBody, RawExchange},
     model::{Address, End, Missing, Side, Time},
-    wire::{
-        http1::{RequestHead, ResponseHead, lookup},
-        tcp::Stamp,
-    },
+    wire::tcp::Stamp,
 };
 
 /// How far a message has come.
@@ -21,8 +21,8 @@ pub enum Progress {
 
 /// One message.
 pub struct Message {
-    /// Its head as bytes.
-    pub head: Vec<u8>,
+    /// Its head.
+    pub head: Head,
     /// Part of the head was lost: a field that is not there may have been.
     pub is_head_torn: bool,
     /// The packet with its first byte.
@@ -73,20 +73,27 @@ impl Exchange {
 
     /// Bytes of memory that it takes.
     pub fn size(&self) -> usize {
-        let size = |m: &Option<Message>| m.as_ref().map_or(0, |m| m.head.len() + m.body.size());
+        let size = |m: &Option<Message>| m.as_ref().map_or(0, |m| m.head.size() + m.body.size());
         size(&self.request) + size(&self.response) + 512
     }
 
-    /// The method of the request, where that is known.
-    pub fn method(&self) -> Option<String> {
-        let request = self.request.as_ref()?;
-        RequestHead::read(&request.head).map(|head| head.method.into_owned())
+    /// The method of the request, as far as it decides how a response ends; none of those where it is not known.
+    pub fn method(&self) -> &'static str {
+        let Some(Head::Bytes(bytes)) = self.request.as_ref().map(|m| &m.head) else { return "" };
+        let line = bytes.trim_ascii_start();
+        // A lenient server takes any white space for the end of the method.
+        let is = |name: &str| {
+            line.split_at_checked(name.len()).is_some_and(|(method, rest)| {
+                method.eq_ignore_ascii_case(name.as_bytes()) && rest.first().is_some_and(u8::is_ascii_whitespace)
+            })
+        };
+        ["HEAD", "CONNECT"].into_iter().find(|name| is(name)).unwrap_or_default()
     }
 
     /// What a reader hands over. `acknowledged` is how far the client has acknowledged the server's stream, where the
     /// capture holds the client's packets; `authority` stands for a missing `Host`.
     pub fn raw<'a>(&'a self, mut at: Address, authority: &str, acknowledged: Option<i64>) -> RawExchange<'a> {
-        let request = self.request.as_ref().and_then(|m| Some((m, RequestHead::read(&m.head)?)));
+        let request = self.request.as_ref().and_then(|m| Some((m, m.head.request()?)));
         let mut raw = match request {
             Some((message, head)) => {
                 let url = url(&head, authority);
@@ -111,7 +118,7 @@ impl Exchange {
         raw.at = at;
         raw.response_body = RawBody::NotCaptured(self.unanswered);
         if let Some(message) = &self.response {
-            if let Some(head) = ResponseHead::read(&message.head) {
+            if let Some(head) = message.head.response() {
                 raw.status = Some(head.status);
                 raw.response_headers = head.fields;
             }
@@ -167,14 +174,14 @@ impl Exchange {
 
 impl Message {
     /// A message whose head is there, as far as it is.
-    pub fn new(head: Vec<u8>, first: Stamp, head_ready: Stamp, body: Body) -> Self {
+    pub fn new(head: Head, first: Stamp, head_ready: Stamp, body: Body) -> Self {
         let progress = Progress::Arriving;
         Self { head, is_head_torn: false, first, head_ready, body, progress, upto: None }
     }
 
     /// A message of which only the beginning of the head is there, and why.
     pub fn torn(head: Vec<u8>, first: Stamp, ready: Stamp, why: Missing) -> Self {
-        let mut message = Self::new(head, first, ready, Body::lost(why));
+        let mut message = Self::new(Head::Bytes(head), first, ready, Body::lost(why));
         message.is_head_torn = true;
         message.progress = if why == Missing::Hole { Progress::Over } else { Progress::Arriving };
         message
@@ -185,17 +192,4 @@ impl Message {
         self.body.finish();
         self.progress = Progress::Over;
     }
-}
-
-fn url(head: &RequestHead<'_>, authority: &str) -> String {
-    let target = head.target.as_ref();
-    if target.contains("://") {
-        return target.to_owned();
-    }
-    if head.method.eq_ignore_ascii_case("CONNECT") {
-        return format!("http://{target}");
-    }
-    let host = lookup(&head.fields, "host").filter(|host| !host.is_empty()).unwrap_or(authority);
-    let slash = if target.starts_with('/') { "" } else { "/" };
-    format!("http://{host}{slash}{target}")
 }

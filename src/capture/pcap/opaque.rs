@@ -1,6 +1,6 @@
 //! Traffic that cannot be read: counted by port, and said.
 
-use super::run::Run;
+use crate::capture::FileFacts;
 use std::{
     collections::{BTreeMap, HashSet},
     net::IpAddr,
@@ -17,7 +17,6 @@ const PORTS_NAMED: usize = 8;
 pub struct Opaque {
     tls: BTreeMap<u16, u64>,
     quic: BTreeMap<u16, u64>,
-    http2: BTreeMap<u16, u64>,
     flows: HashSet<[(IpAddr, u16); 2]>,
 }
 
@@ -25,11 +24,6 @@ impl Opaque {
     /// A TLS connection to this port.
     pub fn tls(&mut self, port: u16) {
         *self.tls.entry(port).or_default() += 1;
-    }
-
-    /// An HTTP/2 connection to this port.
-    pub fn http2(&mut self, port: u16) {
-        *self.http2.entry(port).or_default() += 1;
     }
 
     /// A UDP datagram, which may be the first of a QUIC connection.
@@ -48,7 +42,7 @@ impl Opaque {
     }
 
     /// Says what was seen.
-    pub fn report(&self, run: &mut Run<'_>) {
+    pub fn report(&self, account: &mut FileFacts) {
         let (tls, quic) = (total(&self.tls), total(&self.quic));
         if tls + quic > 0 {
             let kinds = [(tls, "TLS", &self.tls), (quic, "QUIC", &self.quic)];
@@ -58,11 +52,7 @@ impl Opaque {
                 "{} cannot be read; capture where TLS ends, or at a proxy (keys in the file are not used)",
                 said.join(" and ")
             );
-            run.account.caveats("tls-opaque", tls + quic, message);
-        }
-        let http2 = total(&self.http2);
-        if http2 > 0 {
-            run.account.caveats("h2-unsupported", http2, format!("{} not read", said(http2, "HTTP/2", &self.http2)));
+            account.caveats("tls-opaque", tls + quic, message);
         }
     }
 }

@@ -172,6 +172,8 @@ fn is_access(members: &Members) -> bool {
         "mcpmethod",
         "mcpmethodname",
         "originpath",
+        "request",
+        "httprequest",
     ];
     (any(&status) && any(&request)) || any(&["mcpsessionid"])
 }

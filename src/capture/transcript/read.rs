@@ -235,7 +235,7 @@ impl Reader {
         match bare.strip_prefix(b"\\") {
             Some(rest) => match rest.strip_prefix(b"e ") {
                 Some(escaped) => {
-                    self.body.extend(super::escape::unbytes(escaped.strip_suffix(b"\r").unwrap_or(escaped))?)
+                    self.body.extend(super::escape::unbytes(escaped.strip_suffix(b"\r").unwrap_or(escaped))?);
                 }
                 None => self.body.extend_from_slice(&line[1..]),
             },

@@ -10,17 +10,20 @@ use crate::{
 };
 
 /// The sessions of a run that `wanted` chooses by their pseudonym and endpoint.
-pub fn sessions(capture: &Capture, run: &Run<'_>, wanted: impl Fn(&str, &str) -> bool) -> Sessions {
-    let files: Vec<String> = run.sources.iter().map(|s| s.input.file.clone()).collect();
-    let resolver = Resolver { capture, files: &files, texts: &IdTexts::of(run.key.show_ids, &capture.exchanges) };
-    let sessions = capture
-        .sessions
-        .iter()
-        .map(|session| (pseudonym(session), session))
-        .filter(|(name, session)| wanted(name, &session.endpoint))
-        .map(|(name, session)| resolver.session(name, real_id(run.key, session), session))
-        .collect();
-    Sessions { schema: SCHEMA.to_owned(), sessions, caveats: caveats(capture, run, &files) }
+pub fn sessions(captures: &[Capture], run: &Run<'_>, wanted: impl Fn(&str, &str) -> bool) -> Sessions {
+    let files = run.files();
+    let mut sessions = Vec::new();
+    for capture in captures {
+        let resolver = Resolver { capture, files: &files, texts: &IdTexts::of(run.key.show_ids, &capture.exchanges) };
+        for session in &capture.sessions {
+            let name = pseudonym(session);
+            if wanted(&name, &session.endpoint) {
+                sessions.push(resolver.session(name, real_id(run.key, session), session));
+            }
+        }
+    }
+    sessions.sort_by_key(|s| (s.started.is_none(), s.started));
+    Sessions { schema: SCHEMA.to_owned(), sessions, caveats: caveats(&captures.iter().collect::<Vec<_>>(), run) }
 }
 
 struct Resolver<'r> {

@@ -29,78 +29,26 @@ pub fn last_boundary(text: &[u8]) -> Option<usize> {
     None
 }
 
-/// Where reading can go on after damage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
-    /// Behind the damaged entry; a comma or the end of the array follows.
-    Behind(usize),
-    /// At the beginning of another entry.
-    Entry(usize),
-}
-
-impl Next {
-    fn at(self) -> usize {
-        match self {
-            Self::Behind(at) | Self::Entry(at) => at,
-        }
-    }
-}
-
-/// Finds the way on from an entry that begins at `start` and is damaged at `fault`; none where the text shows no way.
-///
-/// `budget` is reduced by the bytes that were looked at; at zero nothing is looked for.
-pub fn recover(text: &[u8], start: usize, fault: usize, budget: &mut usize) -> Option<Next> {
-    let window = text.get(..text.len().min(start.saturating_add(*budget)))?;
-    let balanced = object_end(window, start.saturating_add(1)).filter(|end| {
-        let next = skip_white(window, *end);
-        after_comma(window, *end).is_some() || window.get(next) == Some(&b']')
-    });
-    let keyed = memmem::find_iter(window.get(fault..).unwrap_or_default(), KEY)
-        .map(|key| fault + key)
-        .filter(|key| is_key(window, *key))
-        .find_map(|key| match entry_start(window, key, fault) {
-            Some(start) => Some(Next::Entry(start)),
-            None => after_comma(window, object_end(window, key)?).map(Next::Entry),
-        });
-    let next = match (balanced, keyed) {
-        (Some(end), Some(keyed)) if keyed.at() < end => Some(keyed),
-        (Some(end), _) => Some(Next::Behind(end)),
-        (None, keyed) => keyed,
-    };
-    let looked = next.map_or(window.len(), Next::at).saturating_sub(start);
-    *budget = budget.saturating_sub(looked);
-    next
-}
-
 /// The string at `at` is a key: a comma or an opening brace precedes it, a colon follows.
 fn is_key(text: &[u8], at: usize) -> bool {
     let before = text.get(..at).unwrap_or_default().trim_ascii_end();
     matches!(before.last(), Some(b'{' | b',')) && text.get(skip_white(text, at + KEY.len())) == Some(&b':')
 }
 
-/// The brace that opens the object of which `key` is the first member, if it looks like an entry that follows another
-/// one and stands behind `fault`.
-fn entry_start(text: &[u8], key: usize, fault: usize) -> Option<usize> {
-    let before = text.get(..key)?.trim_ascii_end().strip_suffix(b"{")?;
-    let brace = before.len();
-    let before = before.trim_ascii_end().strip_suffix(b",")?.trim_ascii_end();
-    (brace > fault && before.ends_with(b"}")).then_some(brace)
-}
-
 /// The beginning of the object that follows a comma.
-fn after_comma(text: &[u8], at: usize) -> Option<usize> {
+pub(super) fn after_comma(text: &[u8], at: usize) -> Option<usize> {
     let comma = skip_white(text, at);
     let next = skip_white(text, comma + 1);
     (text.get(comma) == Some(&b',') && text.get(next) == Some(&b'{')).then_some(next)
 }
 
-fn skip_white(text: &[u8], at: usize) -> usize {
+pub(super) fn skip_white(text: &[u8], at: usize) -> usize {
     let rest = text.get(at..).unwrap_or_default();
     rest.iter().position(|b| !matches!(b, b' ' | b'\n' | b'\r' | b'\t')).map_or(text.len(), |n| at + n)
 }
 
 /// The offset behind the object inside which `at` stands, outside of any string. Brackets are only counted.
-fn object_end(text: &[u8], mut at: usize) -> Option<usize> {
+pub(super) fn object_end(text: &[u8], mut at: usize) -> Option<usize> {
     let mut depth = 1_usize;
     loop {
         match *text.get(at)? {

@@ -48,14 +48,7 @@ impl Reader<'_> {
                     meta = self.meta(json, seen)?;
                     return Ok(meta);
                 }
-                b"progressToken" => {
-                    let text = self.typed(json)?;
-                    if text.is_none() {
-                        json.value()?;
-                    }
-                    seen.token = self.hashed(b't', text);
-                    Ok(0)
-                }
+                b"progressToken" => self.token(json, seen),
                 b"requestId" => both(json, |copy| {
                     seen.detail.cancels = self.typed(copy)?;
                     Ok(())
@@ -97,11 +90,7 @@ impl Reader<'_> {
             return json.value();
         }
         json.object(|json, member| match member.raw {
-            b"progressToken" => both(json, |copy| {
-                let text = self.typed(copy)?;
-                seen.token = self.hashed(b't', text);
-                Ok(())
-            }),
+            b"progressToken" => self.token(json, seen),
             b"io.modelcontextprotocol/protocolVersion" => both(json, |copy| {
                 seen.detail.protocol_version = self.string(copy)?.map(|t| self.names.get(&t.to_str()));
                 seen.detail.version_in_meta = seen.detail.protocol_version.is_some();

@@ -6,6 +6,7 @@ use crate::{
         body::Body,
         exchange::{Exchange, Message},
         half::{Event, Torn},
+        head::Head,
         run::Run,
     },
     model::{End, Missing},
@@ -92,17 +93,21 @@ impl Conversation {
             return;
         }
         self.find_request(from, run);
-        let method = self.exchanges.get(self.answering).and_then(Exchange::method).unwrap_or_default();
-        let framing = Framing::of_response(&method, &head);
+        let method = self.exchanges.get(self.answering).map_or("", Exchange::method);
+        let framing = Framing::of_response(method, &head);
         if head.status == 101 {
-            let is_http2 = tokens(&head.fields, "upgrade").iter().any(|protocol| protocol == "h2c");
-            self.turn = if is_http2 { Turn::Http2 } else { Turn::Upgraded };
+            self.turn = Turn::Upgraded;
+            if tokens(&head.fields, "upgrade").iter().any(|protocol| protocol == "h2c") {
+                // The request is answered in HTTP/2, on stream 1.
+                self.turn = Turn::Http2;
+                return;
+            }
         } else if method.eq_ignore_ascii_case("CONNECT") && framing == Framing::None {
             self.turn = Turn::Tunnel;
         }
         let body = Body::new(&head.fields, &run.context.limits);
         drop(head);
-        let message = Message::new(bytes, first, ready, body);
+        let message = Message::new(Head::Bytes(bytes), first, ready, body);
         if let Some(exchange) = self.exchanges.get_mut(self.answering) {
             exchange.response = Some(message);
         }
@@ -152,8 +157,8 @@ impl Conversation {
         }
     }
 
-    /// The present exchange's response was lost by the capture.
-    fn leave_unanswered(&mut self) {
+    /// The present exchange's response was lost by the capture, or is waited for no longer.
+    pub(super) fn leave_unanswered(&mut self) {
         if let Some(exchange) = self.exchanges.get_mut(self.answering)
             && exchange.response.is_none()
         {
