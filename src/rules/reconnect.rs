@@ -1,5 +1,7 @@
 //! Rules about the dynamics of coming back.
 
+pub mod conflict_loop;
+pub mod idle_cut;
 pub mod reconnect_storm;
 pub mod retry_ignored;
 pub mod terminal_replay_loop;

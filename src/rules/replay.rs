@@ -6,5 +6,7 @@ pub mod empty_replay_after_terminal;
 pub mod empty_replay_taken_as_success;
 pub mod replay_from_other_session;
 pub mod replay_from_other_stream;
+pub mod replay_includes_cursor;
 pub mod resume_black_hole;
 pub mod resume_rejected;
+pub mod resume_unexpected_status;

@@ -173,8 +173,29 @@ impl Live {
         if received.conflict {
             protocol.note_conflict(stamp, run);
         }
+        self.unstall(scene, held, opaque, run);
         self.note_closed(direction, stamp, run);
         self.settle(false, run);
+    }
+
+    /// Gives up waiting for requests where too many responses wait for them.
+    fn unstall(&mut self, scene: &Scene, held: &mut Held, opaque: &mut Opaque, run: &mut Run<'_>) {
+        let Protocol::Http1 { client, talk, .. } = &self.protocol else { return };
+        if talk.stalls_too_long() {
+            let client = *client;
+            self.flush(client, scene, held, opaque, run);
+            if let Protocol::Http1 { talk, .. } = &mut self.protocol {
+                talk.go(run);
+            }
+        }
+    }
+
+    fn flush(&mut self, direction: usize, scene: &Scene, held: &mut Held, opaque: &mut Opaque, run: &mut Run<'_>) {
+        let place = self.streams[1 - direction].place();
+        let protocol = &mut self.protocol;
+        self.streams[direction].flush(held, &mut |delivery| {
+            protocol.deliver(direction, &delivery, place, scene, opaque, run);
+        });
     }
 
     fn note_closed(&mut self, direction: usize, stamp: Stamp, run: &mut Run<'_>) {
@@ -202,11 +223,7 @@ impl Live {
 
     fn end(&mut self, scene: &Scene, held: &mut Held, opaque: &mut Opaque, run: &mut Run<'_>) {
         for direction in 0..2 {
-            let place = self.streams[1 - direction].place();
-            let protocol = &mut self.protocol;
-            self.streams[direction].flush(held, &mut |delivery| {
-                protocol.deliver(direction, &delivery, place, scene, opaque, run);
-            });
+            self.flush(direction, scene, held, opaque, run);
             self.note_closed(direction, Stamp::default(), run);
         }
         match &mut self.protocol {
@@ -289,7 +306,7 @@ impl Protocol {
             }
             Self::Http2 { client, talk, .. } => {
                 note_loss(delivery, run);
-                talk.take(side(direction, *client), delivery, run);
+                talk.take(side(direction, *client), delivery, other, run);
             }
             Self::Http1 { client, talk, .. } => {
                 let client = *client;

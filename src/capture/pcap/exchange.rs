@@ -141,10 +141,17 @@ impl Exchange {
         size(&self.request) + size(&self.response) + 512
     }
 
-    /// The method of the request, where that is known.
-    pub fn method(&self) -> Option<String> {
-        let request = self.request.as_ref()?;
-        request.head.request().map(|head| head.method.into_owned())
+    /// The method of the request, as far as it decides how a response ends; none of those where it is not known.
+    pub fn method(&self) -> &'static str {
+        let Some(Head::Bytes(bytes)) = self.request.as_ref().map(|m| &m.head) else { return "" };
+        let line = bytes.trim_ascii_start();
+        // A lenient server takes any white space for the end of the method.
+        let is = |name: &str| {
+            line.split_at_checked(name.len()).is_some_and(|(method, rest)| {
+                method.eq_ignore_ascii_case(name.as_bytes()) && rest.first().is_some_and(u8::is_ascii_whitespace)
+            })
+        };
+        ["HEAD", "CONNECT"].into_iter().find(|name| is(name)).unwrap_or_default()
     }
 
     /// What a reader hands over. `acknowledged` is how far the client has acknowledged the server's stream, where the

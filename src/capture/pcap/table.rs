@@ -9,7 +9,11 @@ use crate::wire::{
     ip::{Fragments, Packet},
     tcp::{Held, Segment, Stamp},
 };
-use std::{collections::HashMap, net::IpAddr};
+use std::{
+    collections::HashMap,
+    hash::{Hash, Hasher},
+    net::IpAddr,
+};
 
 const TCP: u8 = 6;
 const UDP: u8 = 17;
@@ -20,9 +24,32 @@ const MOST_REMEMBERED: usize = 1 << 19;
 /// Most connections that are live at a time.
 const MOST_LIVE: usize = 1 << 16;
 
+/// The two ends of a connection, in ascending order.
+#[derive(PartialEq, Eq)]
+struct Ends([Endpoint; 2]);
+
+impl Hash for Ends {
+    /// In as few writes as possible: this is done for every packet.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Self([(a, a_port), (b, b_port)]) = self;
+        match (a, b) {
+            (IpAddr::V4(a), IpAddr::V4(b)) => state.write_u64(u64::from(a.to_bits()) << 32 | u64::from(b.to_bits())),
+            _ => {
+                let bits = |ip: &IpAddr| match ip {
+                    IpAddr::V4(ip) => u128::from(ip.to_bits()),
+                    IpAddr::V6(ip) => ip.to_bits(),
+                };
+                state.write_u128(bits(a));
+                state.write_u128(bits(b));
+            }
+        }
+        state.write_u32(u32::from(*a_port) << 16 | u32::from(*b_port));
+    }
+}
+
 /// The connections of a file.
 pub struct Table {
-    connections: HashMap<[Endpoint; 2], Connection>,
+    connections: HashMap<Ends, Connection>,
     fragments: Fragments,
     opaque: Opaque,
     held: Held,
@@ -97,14 +124,14 @@ impl Table {
         let (ends, direction) = if from <= to { ([from, to], 0) } else { ([to, from], 1) };
         let Self { connections, opaque, held, count, live, .. } = self;
         let mut is_new = false;
-        let connection = connections.entry(ends).or_insert_with(|| {
+        let connection = connections.entry(Ends(ends)).or_insert_with(|| {
             is_new = true;
             Connection::new(ends, *count, 0)
         });
         if !is_new && connection.is_followed_by(direction, segment) {
             let was_live = !connection.is_spent();
             connection.end(held, opaque, run);
-            *live -= usize::from(was_live);
+            *live = live.saturating_sub(was_live.into());
             *connection = Connection::new(ends, *count, connection.generation.saturating_add(1));
             is_new = true;
         }
@@ -114,7 +141,7 @@ impl Table {
         }
         let was_live = !connection.is_spent();
         connection.take(direction, segment, stamp, held, opaque, run);
-        *live -= usize::from(was_live && connection.is_spent());
+        *live = live.saturating_sub((was_live && connection.is_spent()).into());
         if is_new {
             self.forget(run);
         }
@@ -126,11 +153,11 @@ impl Table {
             let mut last: Vec<u32> =
                 self.connections.values().filter(|c| !c.is_spent()).map(|c| c.last_frame).collect();
             last.sort_unstable();
-            let before = last[last.len() / 2];
+            let before = last.get(last.len() / 2).copied().unwrap_or(u32::MAX);
             let mut old: Vec<&mut Connection> =
                 self.connections.values_mut().filter(|c| !c.is_spent() && c.last_frame < before).collect();
             old.sort_unstable_by_key(|c| c.number);
-            self.live -= old.len();
+            self.live = self.live.saturating_sub(old.len());
             let message = format!("more than {MOST_LIVE} connections are open at a time; the oldest are given up");
             run.account.caveats("limit-reached", old.len() as u64, message);
             for connection in old {

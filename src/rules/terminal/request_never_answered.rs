@@ -73,11 +73,10 @@ fn judge(case: &Case<'_>, number: u32, request: &Request) -> Option<Finding> {
     let (since, scope) = scope_end(case, last_heard(exchange)?, last)?;
     let clean = exchange.end == End::Clean;
     let without_id = request.stream.is_none_or(|s| case.held_before(case.stream(s), u32::MAX).is_none());
-    let severity = if clean && without_id && last == request.at.exchange && exchange.accepted() && !legacy {
-        Severity::Error
-    } else {
-        Severity::Warning
-    };
+    // A stream that ends because the session does was not closed early.
+    let pulled = case.session.ended_by.is_some_and(|by| exchange.ended >= case.exchange(by).sent);
+    let early = clean && without_id && !pulled && last == request.at.exchange;
+    let severity = if early && exchange.accepted() && !legacy { Severity::Error } else { Severity::Warning };
     let party = match exchange.end {
         End::Clean if severity == Severity::Error => Party::Server,
         _ => Party::Unknown,
