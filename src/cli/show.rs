@@ -7,13 +7,13 @@ use super::{
 };
 use crate::{
     audit::{
-        self, Run,
+        self, IdTexts, Run,
         filter::{glob, is_session},
         report::RunFacts,
     },
     model::Exchange,
     reconstruct::Capture,
-    redact::{IdTexts, Key},
+    redact::Key,
     report::{json, sessions, timeline, transcript},
     rules,
 };

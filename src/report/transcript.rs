@@ -7,9 +7,9 @@ mod body;
 mod message;
 
 use crate::{
+    audit::IdTexts,
     capture::{Headers, RawBody, RawExchange, transcript as format},
     model::{Body, Content, End, Exchange, HeaderFlags, MediaType, Message, Missing, OtherKind, Vantage},
-    redact::IdTexts,
 };
 use std::borrow::Cow;
 

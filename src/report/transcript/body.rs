@@ -2,8 +2,8 @@
 
 use super::message;
 use crate::{
+    audit::IdTexts,
     model::{EventFact, EventFlags, EventKind, EventLog, Exchange, Time},
-    redact::IdTexts,
 };
 
 /// The text of an event stream, and when its parts arrived.
