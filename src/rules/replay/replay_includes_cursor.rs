@@ -2,8 +2,8 @@
 
 use crate::{
     evidence::Locus,
-    model::{EventFact, EventFlags, EventId, EventLog, Message, Resolved, Resumption},
-    rules::{Case, Check, Family, Finding, Party, Rule, STREAMABLE, Severity},
+    model::{Body, EventFact, EventFlags, EventId, EventLog, Message, Resolved, Resumption},
+    rules::{Case, Certainty, Check, Family, Finding, Party, Rule, STREAMABLE, Severity},
 };
 
 /// The rule.
@@ -25,14 +25,36 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     if !case.is_streamable() {
         return;
     }
+    let mut gap = None;
     for (resumption, _) in case.resumes().filter(|(r, _)| r.resolved != Resolved::Ambiguous) {
         let Some(log) = case.log(resumption.exchange) else { continue };
         let Some((event, fact)) = first_with_id(log) else { continue };
         let constant = resumption.cursor.is_session_id || fact.flags.contains(EventFlags::ID_IS_SESSION);
         if fact.explicit_id() == Some(resumption.cursor.id) && !constant && is_the_same(case, resumption, fact) {
-            found.push(report(case, resumption, event, fact));
+            let finding = report(case, resumption, event, fact);
+            found.push(match unseen(case, resumption, &mut gap) {
+                Some((certainty, assumption)) => finding.assuming(certainty, assumption),
+                None => finding,
+            });
         }
     }
+}
+
+/// Where the cursor's own event is not in the capture, nobody knows that it was the same one.
+fn unseen(case: &Case<'_>, resumption: &Resumption, gap: &mut Option<u32>) -> Option<(Certainty, &'static str)> {
+    let deliveries = case.capture.index.deliveries(resumption.cursor.id);
+    if deliveries.iter().any(|(x, _)| *x < resumption.exchange && case.capture.homes[*x as usize] == case.index) {
+        return None;
+    }
+    let gap = *gap.get_or_insert_with(|| {
+        let lost = |x: &u32| matches!(case.exchange(*x).response, Body::NotCaptured(_)) && case.exchange(*x).accepted();
+        case.session.exchanges.iter().copied().find(lost).unwrap_or(u32::MAX)
+    });
+    Some(if gap < resumption.exchange {
+        (Certainty::Possible, "no event of the bodies that the capture lacks had this id and another content")
+    } else {
+        (Certainty::Likely, "the id stands for one event only; its first delivery is not in the capture")
+    })
 }
 
 fn first_with_id(log: &EventLog) -> Option<(u32, &EventFact)> {
