@@ -13,6 +13,7 @@ mod limits;
 mod man;
 mod options;
 mod output;
+mod progress;
 mod rules;
 mod show;
 
@@ -95,7 +96,12 @@ fn run(arguments: Vec<OsString>) -> anyhow::Result<Exit> {
     }
 }
 
-/// The help of one command, for a run that was given nothing to read.
+/// A command was given nothing to read, and no pipe either: its help, which is no report, and trouble.
+fn nothing_to_read(command: &str) -> Exit {
+    console::show(&help(command));
+    Exit::Trouble
+}
+
 fn help(command: &str) -> String {
     let mut all = Cli::command();
     all.build();

@@ -61,6 +61,8 @@ pub struct Capture {
     pub index: CursorIndex,
     /// What servers otherwise always send, by endpoint.
     usual: gateway::Usual,
+    /// The latest moment that anything was seen at.
+    ends: Option<Time>,
 }
 
 impl Capture {
@@ -76,7 +78,7 @@ impl Capture {
 
     /// The latest moment of the capture.
     pub fn ends(&self) -> Option<Time> {
-        self.exchanges.iter().filter_map(|x| x.ended.or(x.head).or(x.sent)).max()
+        self.ends
     }
 }
 
@@ -99,6 +101,7 @@ pub fn capture(mut exchanges: Vec<Exchange>) -> Capture {
     let tools = tools(&exchanges);
     let initialized = exchanges.iter().enumerate().filter(|(_, x)| initializes(x) && x.session.is_none());
     let initialized = initialized.map(|(i, x)| ((Arc::clone(&x.endpoint), client_scope(x)), i as u32)).collect();
+    let usual = gateway::Usual::new(&exchanges);
     let run = Run {
         exchanges: &exchanges,
         clock: &clock,
@@ -107,13 +110,20 @@ pub fn capture(mut exchanges: Vec<Exchange>) -> Capture {
         homes: &homes,
         tools: &tools,
         initialized: &initialized,
+        usual: &usual,
     };
     let mut sessions: Vec<Session> = seeds.par_iter().map(|seed| build::session(&run, seed)).collect();
     name_owners(&mut sessions);
-    let usual = gateway::Usual::new(&exchanges);
-    let mut capture = Capture { exchanges, sessions, homes, tools, clock, index, usual, ..Capture::default() };
+    let ends = exchanges.iter().filter_map(last_seen).max();
+    let mut capture = Capture { exchanges, sessions, homes, tools, clock, index, usual, ends, ..Capture::default() };
     caveats::gather(&mut capture, &folded);
     capture
+}
+
+/// When something of an exchange was seen last: events of a stream that is still open count.
+fn last_seen(exchange: &Exchange) -> Option<Time> {
+    let event = clock::log(exchange).and_then(|log| log.times.last().copied());
+    exchange.ended.or(exchange.head).or(exchange.sent).max(event)
 }
 
 /// Cursors of other sessions were resolved to an exchange; now that all sessions are built, to its stream.

@@ -24,7 +24,11 @@ fn check(folder: &str) {
         if !complaints.is_empty() {
             let said: Vec<_> = findings
                 .iter()
-                .map(|f| format!("    {:?} {:?} {}: {}", f.severity, f.certainty, f.rule, f.message))
+                .map(|f| {
+                    let (severity, certainty, party) = (f.severity.as_str(), f.certainty.as_str(), f.party.as_str());
+                    let kind = f.kind.unwrap_or_default();
+                    format!("    {} {severity} {certainty} {party} {kind} x{}: {}", f.rule, f.count, f.message)
+                })
                 .collect();
             wrong.push(format!("{}\n  {}\n{}", fixture.path.display(), complaints.join("\n  "), said.join("\n")));
         }

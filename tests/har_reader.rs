@@ -261,7 +261,7 @@ fn recorded_events_stand_in_for_a_missing_text_and_give_their_times_to_a_present
     );
     assert!(matches!(&x.response, Body::Partial(Content::Events(log), Missing::NotRecorded) if log.rebuilt));
     assert_eq!((log(&x).times.as_slice(), log(&x).message_count()), (&[Time(NINE + 500_000)][..], 1));
-    assert_eq!(x.end, End::Abrupt(Side::Unknown));
+    assert_eq!(x.end, End::Abrupt(Side::Client));
     let x = one("WebInspector", &[("/_eventSourceMessages", events)]);
     assert!(x.response.is_whole());
     assert_eq!((log(&x).times.as_slice(), log(&x).rebuilt), (&[Time(NINE + 500_000)][..], false));

@@ -11,11 +11,13 @@ mod early;
 mod exchange;
 mod frames;
 mod half;
+mod head;
 mod http2;
 mod interface;
 mod opaque;
 mod pcapng;
 mod peers;
+mod protocol;
 mod record;
 mod run;
 mod table;
@@ -68,16 +70,25 @@ pub fn exchanges(input: &mut Bytes<'_>, context: &Context<'_>, sink: &mut Sink<'
     };
     table.finish(&mut run);
     run.account.recorder = records.recorder().map(str::to_owned);
-    for stop in stop.into_iter().chain(records.contradiction()) {
-        let Stop { offset, frame, why } = stop;
+    if let Some(Stop { offset, frame, why }) = stop {
         let message = format!("{why} at offset {offset}; read up to packet {frame}");
         run.account.caveat("input-truncated", message);
+    }
+    if let (count, Some(Stop { offset, frame, why })) = records.contradictions() {
+        let message = format!("{why} at offset {offset} (packet {frame}); it is left out");
+        run.account.caveats("undecodable-entry", count, message);
     }
     say_unread(&unread, packets, &mut run)?;
     Ok(run.account)
 }
 
+/// Longest packet that can be one of a network, the largest segments of offloading hosts included.
+const LONGEST_PACKET: usize = 1 << 20;
+
 fn frame(record: &Record<'_>, link: Link, table: &mut Table, run: &mut Run<'_>) {
+    if record.bytes.len() > LONGEST_PACKET {
+        return;
+    }
     let Some(bytes) = link.packet(record.bytes) else { return };
     let Some(packet) = Packet::read(bytes, record.uncaptured) else { return };
     let stamp = Stamp { frame: record.frame, micros: record.micros, ack: None };
@@ -91,7 +102,7 @@ fn say_unread(unread: &BTreeMap<u32, u64>, packets: u64, run: &mut Run<'_>) -> R
     if count == packets {
         return Err(ReadError::NotRead(format!("a packet capture of link type {link}, which is not read")));
     }
-    let message = format!("{count} packets of link type {link} (and others of its kind) are not read");
-    run.account.caveats("link-unread", count, message);
+    let message = format!("{count} packets of a link type that is not read, the first of type {link}");
+    run.account.caveats("undecodable-entry", count, message);
     Ok(())
 }

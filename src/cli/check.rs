@@ -1,7 +1,6 @@
 //! `check`: what went wrong.
 
 use super::{
-    console,
     exit::Exit,
     inputs::{self, Reading},
     options::{Asked, InputOptions, OutputOptions, certainty, severity, severity_or_never},
@@ -116,11 +115,9 @@ impl Check {
         let also = self.also()?;
         let baseline = self.baseline()?;
         let key = self.input.key()?;
-        let Some(paths) = inputs::paths(&self.input)? else {
-            eprint!("{}", super::help("check"));
-            return Ok(Exit::Trouble);
+        let Some(mut reading) = inputs::read(&self.input, &key, self.output.shows_progress())? else {
+            return Ok(super::nothing_to_read("check"));
         };
-        let mut reading = inputs::read(&self.input, &key, &paths)?;
         reading.complain();
         let run = Run {
             rules: rules::ALL,
@@ -208,11 +205,7 @@ impl Check {
     }
 
     fn exit(&self, report: &Report, reading: &Reading) -> Exit {
-        let mut exit = reading.exit();
-        if report.summary.exchanges == 0 && !self.allow_empty && exit == Exit::Clean {
-            console::error("no MCP exchange in the whole run (--allow-empty accepts that)");
-            exit = Exit::Trouble;
-        }
+        let mut exit = if report.summary.exchanges == 0 { reading.empty(self.allow_empty) } else { reading.exit() };
         if self.gate().count(report) > 0 && !self.exit_zero {
             exit = exit.max(Exit::Findings);
         }

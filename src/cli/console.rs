@@ -12,3 +12,8 @@ pub fn error(text: &str) {
         let _ = writeln!(stderr, "{start}{}", escape::terminal(line));
     }
 }
+
+/// Text of the program's own, as it stands.
+pub fn show(text: &str) {
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}

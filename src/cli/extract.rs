@@ -30,11 +30,9 @@ impl Extract {
     /// Reads and prints the rows.
     pub fn run(&self) -> anyhow::Result<Exit> {
         let key = self.input.key()?;
-        let Some(paths) = inputs::paths(&self.input)? else {
-            eprint!("{}", super::help("extract"));
-            return Ok(Exit::Trouble);
+        let Some(reading) = inputs::read(&self.input, &key, self.output.shows_progress())? else {
+            return Ok(super::nothing_to_read("extract"));
         };
-        let reading = inputs::read(&self.input, &key, &paths)?;
         reading.complain();
         let mut text = String::new();
         for (index, source) in reading.sources.iter().enumerate() {

@@ -1,21 +1,27 @@
 //! What a run reads: paths, lists of paths, stdin; and what came of it.
 
-use super::{console, exit::Exit, options::InputOptions};
+use super::{console, exit::Exit, options::InputOptions, progress};
 use crate::{
     audit::{
         Source,
+        filter::nearest,
         report::{Input, Status},
     },
-    capture::{CaveatCount, Context, FileFacts, ReadError, digest::Names, rows, transcript},
-    model::Exchange,
+    capture::{
+        CaveatCount, Context, ReadError,
+        digest::Names,
+        ndjson::FieldMap,
+        read::{self, AllRead, ReadFile},
+        sniff::Format,
+        walk::{self, InputError, PathList},
+    },
+    model::{Exchange, Vantage},
     redact::Key,
 };
-use anyhow::Context as _;
 use std::{
     collections::BTreeMap,
-    fs,
-    io::{self, BufRead, IsTerminal as _, Read as _},
-    path::{Path, PathBuf},
+    io::{self, IsTerminal as _},
+    path::PathBuf,
     sync::atomic::AtomicU64,
 };
 
@@ -24,7 +30,7 @@ use std::{
 pub struct Reading {
     /// All exchanges; their source is an index into `sources`.
     pub exchanges: Vec<Exchange>,
-    /// The files.
+    /// The files, those that could not be read last.
     pub sources: Vec<Source>,
     /// Caveats of no file.
     pub caveats: BTreeMap<&'static str, CaveatCount>,
@@ -45,118 +51,97 @@ impl Reading {
             }
         }
     }
-}
 
-/// The paths of a run; none where there is nothing to read and help is wanted.
-///
-/// # Errors
-/// Where the list of paths cannot be read.
-pub fn paths(options: &InputOptions) -> anyhow::Result<Option<Vec<PathBuf>>> {
-    let mut paths = options.paths.clone();
-    if let Some(list) = &options.files_from {
-        paths.extend(listed(list, options.nul).with_context(|| format!("--files-from {}", list.display()))?);
-    } else if paths.is_empty() {
-        if io::stdin().is_terminal() {
-            return Ok(None);
+    /// The exit of a run in which no exchange is MCP: that is trouble, unless something worse was told or it is allowed.
+    pub fn empty(&self, allowed: bool) -> Exit {
+        if !allowed && self.exit() == Exit::Clean {
+            console::error("no MCP exchange in the whole run (--allow-empty accepts that)");
+            return Exit::Trouble;
         }
-        paths.push("-".into());
+        self.exit()
     }
-    Ok(Some(paths))
 }
 
-fn listed(list: &Path, nul: bool) -> anyhow::Result<Vec<PathBuf>> {
-    let mut text = Vec::new();
-    if list.as_os_str() == "-" {
-        io::stdin().lock().read_to_end(&mut text)?;
-    } else {
-        text = fs::read(list)?;
-    }
-    let parts = text.split(|b| *b == if nul { 0 } else { b'\n' });
-    let parts = parts.map(|p| if nul { p } else { p.strip_suffix(b"\r").unwrap_or(p) }).filter(|p| !p.is_empty());
-    parts.map(path).collect()
-}
-
-#[cfg(unix)]
-#[expect(clippy::unnecessary_wraps, reason = "elsewhere a path may be refused")]
-fn path(bytes: &[u8]) -> anyhow::Result<PathBuf> {
-    use std::os::unix::ffi::OsStrExt as _;
-    Ok(std::ffi::OsStr::from_bytes(bytes).into())
-}
-
-#[cfg(not(unix))]
-fn path(bytes: &[u8]) -> anyhow::Result<PathBuf> {
-    Ok(std::str::from_utf8(bytes).context("a path is not UTF-8")?.into())
-}
-
-/// Reads all of it. What cannot be read is told in the result, not as an error.
+/// Reads all of it; none where there is nothing to read and help is wanted. What cannot be read is told in the result,
+/// not as an error.
 ///
 /// # Errors
 /// Where options say something that cannot be.
-pub fn read(options: &InputOptions, key: &Key, paths: &[PathBuf]) -> anyhow::Result<Reading> {
+pub fn read(options: &InputOptions, key: &Key, show_progress: bool) -> anyhow::Result<Option<Reading>> {
+    let limits = options.limits()?;
+    let format = options.input.as_deref().map(format).transpose()?;
+    let map = options.map.as_deref().map(|text| FieldMap::parse([text])).transpose();
+    let map = map.map_err(|e| anyhow::anyhow!("--map: {e}"))?;
+    let mut paths = options.paths.clone();
+    if paths.is_empty() && options.files_from.is_none() {
+        if io::stdin().is_terminal() {
+            return Ok(None);
+        }
+        paths.push(PathBuf::from("-"));
+    }
     if options.jobs > 0 {
         // A second run in one process keeps the threads of the first.
         let _ = rayon::ThreadPoolBuilder::new().num_threads(options.jobs).build_global();
     }
+    let list = options.files_from.as_deref().map(|file| PathList { file, nul: options.nul });
+    let (inputs, mut errors) = walk::inputs(&paths, list);
     let (names, consumed) = (Names::default(), AtomicU64::new(0));
-    let context =
-        Context { key, limits: options.limits()?, names: &names, consumed: &consumed, vantage: options.vantage.0 };
+    let context = Context { key, limits, names: &names, consumed: &consumed, vantage: options.vantage.0 };
+    let how = read::Reading { format, map: map.as_ref() };
+    let all = progress::during(show_progress, &inputs, &consumed, || read::read_all(&context, &inputs, how));
+    let AllRead { files, errors: more, unread, not_captures } = all;
+    errors.extend(more);
     let mut reading = Reading::default();
-    for path in paths {
-        let name = path.display().to_string();
-        let outcome = if name == "-" {
-            one(&context, options, &mut io::BufReader::new(io::stdin()))
-        } else {
-            fs::File::open(path)
-                .map_err(ReadError::from)
-                .and_then(|file| one(&context, options, &mut io::BufReader::new(file)))
-        };
-        match outcome {
-            Ok(files) => files.into_iter().for_each(|(origin, facts)| reading.take(&name, origin, facts)),
-            Err(error) => reading.sources.push(failed(name, &error)),
+    files.into_iter().for_each(|file| reading.take(file));
+    errors.iter().for_each(|error| reading.sources.push(failed(error)));
+    if not_captures > 0 {
+        let advice = unread.first().map(|e| format!(" (known, and not read: {}: {})", e.name, e.error));
+        let message = format!("a file met on the way is no capture{}", advice.unwrap_or_default());
+        reading.caveats.insert("not-a-capture", CaveatCount { count: not_captures, message });
+    }
+    Ok(Some(reading))
+}
+
+fn format(name: &str) -> anyhow::Result<Format> {
+    let known = || Format::all().filter(|f| f.advice().is_none()).map(Format::name);
+    match Format::of_name(name) {
+        Some(format) => match format.advice() {
+            None => Ok(format),
+            Some(advice) => anyhow::bail!("--input {name}: {advice}"),
+        },
+        None => {
+            let hint = nearest(name, known()).map(|n| format!("; did you mean '{n}'?")).unwrap_or_default();
+            let known: Vec<_> = known().collect();
+            anyhow::bail!("--input {name}: no format is called so{hint} (there are {})", known.join(", "))
         }
     }
-    Ok(reading)
 }
 
-fn one(
-    context: &Context<'_>,
-    options: &InputOptions,
-    bytes: &mut (dyn BufRead + Send),
-) -> Result<Vec<(Option<rows::Origin>, FileFacts)>, ReadError> {
-    let is_rows = bytes.fill_buf()?.starts_with(b"{\"k\":\"");
-    match options.input.as_deref().unwrap_or(if is_rows { "rows" } else { "transcript" }) {
-        "rows" => Ok(rows::read(&context.limits, bytes)?.into_iter().map(|(o, f)| (Some(o), f)).collect()),
-        "transcript" => Ok(vec![(None, transcript::read(context, bytes)?)]),
-        other => Err(ReadError::NotRead(format!("the format '{other}' is not read"))),
-    }
-}
-
-fn failed(file: String, error: &ReadError) -> Source {
+fn failed(error: &InputError) -> Source {
+    let text = match &error.error {
+        ReadError::Io(e) if e.kind() == io::ErrorKind::NotFound => "no such file".to_owned(),
+        other => other.to_string(),
+    };
     let input = Input {
-        file,
-        format: None,
+        file: error.name.clone(),
+        format: error.format.map(|f| f.name().to_owned()),
         recorder: None,
-        vantage: crate::model::Vantage::Unknown,
+        vantage: Vantage::Unknown,
         exchanges: 0,
         status: Status::Failed,
-        error: Some(error.to_string()),
+        error: Some(text),
     };
     Source { input, caveats: BTreeMap::new() }
 }
 
 impl Reading {
-    fn take(&mut self, name: &str, origin: Option<rows::Origin>, mut facts: FileFacts) {
-        let source = u32::try_from(self.sources.len()).unwrap_or(u32::MAX);
-        facts.exchanges.iter_mut().for_each(|e| e.at.source = source);
+    fn take(&mut self, file: ReadFile) {
+        let ReadFile { name, format, mut facts, .. } = file;
         self.exchanges.append(&mut facts.exchanges);
         let partial = facts.caveats.contains_key("input-truncated");
-        let (file, format) = match origin {
-            Some(origin) => (origin.file, origin.format),
-            None => (if name == "-" { "<stdin>".to_owned() } else { name.to_owned() }, Some("transcript".to_owned())),
-        };
         let input = Input {
-            file,
-            format,
+            file: name,
+            format: Some(format.name().to_owned()),
             recorder: facts.recorder,
             vantage: facts.vantage,
             exchanges: facts.entries,

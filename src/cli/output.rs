@@ -22,6 +22,11 @@ impl OutputOptions {
         Look { color, quiet: self.quiet, verbose: self.verbose, width }
     }
 
+    /// A progress bar is welcome.
+    pub fn shows_progress(&self) -> bool {
+        !self.no_progress && !self.quiet
+    }
+
     /// Writes the report to where the user wants it.
     ///
     /// # Errors

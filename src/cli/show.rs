@@ -1,18 +1,20 @@
 //! `show`: what happened.
 
 use super::{
-    console,
     exit::Exit,
     inputs,
     options::{InputOptions, OutputOptions},
 };
 use crate::{
     audit::{
-        self, Run,
+        self, IdTexts, Run,
         filter::{glob, is_session},
         report::RunFacts,
     },
-    report::{json, sessions, timeline},
+    model::Exchange,
+    reconstruct::Capture,
+    redact::Key,
+    report::{json, sessions, timeline, transcript},
     rules,
 };
 use clap::{Args, ValueEnum};
@@ -23,7 +25,8 @@ Examples:
   lastevent show run.har                           the sessions
   lastevent show --session s_3f9a run.har          one session: its streams, requests, resumptions
   lastevent show --format timeline run.har         one line an event, in order of time
-  lastevent show --format json run.har             for programs, schema sessions/1";
+  lastevent show --format json run.har             for programs, schema sessions/1
+  lastevent show --format transcript run.har       what one attaches to a bug report: no payloads, no real ids";
 
 /// What happened: sessions, streams, requests, resumptions; one session as a timeline
 #[derive(Args)]
@@ -57,17 +60,17 @@ enum Format {
     Timeline,
     /// The document, schema sessions/1.
     Json,
+    /// The exchanges as plain text, redacted, readable again as input.
+    Transcript,
 }
 
 impl Show {
     /// Reads, reconstructs, shows.
     pub fn run(&self) -> anyhow::Result<Exit> {
         let key = self.input.key()?;
-        let Some(paths) = inputs::paths(&self.input)? else {
-            eprint!("{}", super::help("show"));
-            return Ok(Exit::Trouble);
+        let Some(mut reading) = inputs::read(&self.input, &key, self.output.shows_progress())? else {
+            return Ok(super::nothing_to_read("show"));
         };
-        let mut reading = inputs::read(&self.input, &key, &paths)?;
         reading.complain();
         let facts = RunFacts { rules: Vec::new(), thresholds: BTreeMap::new(), key: key.name(), shard: None };
         let run = Run { rules: rules::ALL, facts, key: &key, sources: &reading.sources, caveats: &reading.caveats };
@@ -82,13 +85,26 @@ impl Show {
             Format::Table => sessions::table::render(&document(), self.session.is_some() || look.verbose, &look),
             Format::Timeline => timeline::render(&captures, &run.files(), wanted, &look),
             Format::Json => json::render(&document())?,
+            Format::Transcript => self.transcript(&captures, &key, wanted),
         };
         self.output.write(&text)?;
-        let mut exit = reading.exit();
-        if captures.iter().all(|c| c.exchanges.is_empty()) && !self.allow_empty && exit == Exit::Clean {
-            console::error("no MCP exchange in the whole run (--allow-empty accepts that)");
-            exit = Exit::Trouble;
+        let is_empty = captures.iter().all(|c| c.exchanges.is_empty());
+        Ok(if is_empty { reading.empty(self.allow_empty) } else { reading.exit() })
+    }
+    fn transcript(&self, captures: &[Capture], key: &Key, wanted: impl Fn(&str, &str) -> bool) -> String {
+        let all = self.session.is_none() && self.endpoint.is_none();
+        let mut chosen: Vec<&Exchange> = Vec::new();
+        for capture in captures {
+            if all {
+                chosen.extend(&capture.exchanges);
+                continue;
+            }
+            let sessions = capture.sessions.iter().filter(|s| wanted(&audit::pseudonym(s), &s.endpoint));
+            let mut indices: Vec<u32> = sessions.flat_map(|s| s.exchanges.iter().copied()).collect();
+            indices.sort_unstable();
+            chosen.extend(indices.iter().filter_map(|i| capture.exchanges.get(*i as usize)));
         }
-        Ok(exit)
+        let texts = IdTexts::of(key.show_ids, chosen.iter().copied());
+        transcript::render(chosen.into_iter(), &texts)
     }
 }

@@ -213,6 +213,15 @@ impl EventFact {
         self.flags.contains(EventFlags::HAS_ID).then(|| EventId::new(self.space, self.counter.map(|c| c.get() - 1)))
     }
 
+    /// What its data tells it from other events by: the digest, and 0 for priming in all its spellings, of which stores
+    /// replay one for another.
+    pub fn distinction(&self) -> u64 {
+        match self.kind {
+            EventKind::None | EventKind::Empty | EventKind::EmptyObject => 0,
+            _ => self.payload,
+        }
+    }
+
     /// It delivers at least one JSON-RPC message to a conforming client.
     pub fn is_message(&self) -> bool {
         matches!(self.kind, EventKind::Progress | EventKind::Message | EventKind::Batch)

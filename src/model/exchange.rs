@@ -157,10 +157,11 @@ impl Exchange {
         meta.or(self.headers.protocol_version.as_deref()).and_then(Era::of_version)
     }
 
-    /// The exchange speaks 2026-07-28 (protocol.md): by its body's `_meta`, or by the header of a POST.
+    /// The exchange speaks 2026-07-28 (protocol.md): by its body's `_meta`, or by its version header. That revision has
+    /// no GET and no DELETE; one whose header claims it is a modern client's old habit.
     pub fn is_modern(&self) -> bool {
         let initializes = self.messages().iter().any(|m| m.is("initialize"));
-        !initializes && self.method == Method::Post && self.declared_era() >= Some(Era::Modern2026)
+        !initializes && self.method != Method::Message && self.declared_era() >= Some(Era::Modern2026)
     }
 
     /// The answer was 2xx.

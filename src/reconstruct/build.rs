@@ -2,6 +2,7 @@
 
 use super::{
     clock::{self, Clock},
+    gateway::Usual,
     index::CursorIndex,
     scope::Seed,
 };
@@ -30,6 +31,8 @@ pub struct Run<'r> {
     pub tools: &'r HashMap<Arc<str>, HashMap<Arc<str>, ToolHints>>,
     /// The last `initialize` of each endpoint and client scope.
     pub initialized: &'r HashMap<(Arc<str>, u64), u32>,
+    /// What servers otherwise always send, by endpoint.
+    pub usual: &'r Usual,
 }
 
 /// Builds one session.

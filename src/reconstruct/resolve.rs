@@ -82,7 +82,7 @@ impl Builder<'_> {
                 continue;
             }
             let Some(stream) = self.stream_of.get(exchange).copied() else { continue };
-            let payload = clock::log(self.exchange(*exchange)).map_or(0, |l| l.events[*event as usize].payload);
+            let payload = clock::log(self.exchange(*exchange)).map_or(0, |l| l.events[*event as usize].distinction());
             if !owners.iter().any(|(s, ..)| *s == stream) {
                 owners.push((stream, *exchange, payload));
             }

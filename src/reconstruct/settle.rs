@@ -54,7 +54,13 @@ impl Builder<'_> {
             self.session.ended = self.session.ended.max(exchange.ended.or(exchange.head).or(exchange.sent));
             match exchange.status {
                 Some(200..300 | 404) if exchange.method == Method::Delete => deleted = Some(index),
-                Some(404) if exchange.session.is_some() && !exchange.is_modern() => gone = gone.or(Some(index)),
+                Some(404)
+                    if exchange.session.is_some()
+                        && !exchange.is_modern()
+                        && !self.run.usual.is_from_gateway(exchange) =>
+                {
+                    gone = gone.or(Some(index));
+                }
                 Some(200..300) if exchange.session.is_some() => gone = None,
                 _ => {}
             }

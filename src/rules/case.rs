@@ -4,7 +4,7 @@ use super::{Case, Evidence, Finding, Party, Rule, Severity};
 use crate::{
     evidence::Locus,
     model::{
-        Direction, End, EventLog, Exchange, Leg, Method, OpenedBy, Receipt, Request, RequestState, Resolved,
+        Direction, End, EventLog, Exchange, Leg, Method, Missing, OpenedBy, Receipt, Request, RequestState, Resolved,
         Resumption, Side, Stream, Terminal, Time, Transport,
     },
     reconstruct::clock,
@@ -160,6 +160,13 @@ impl<'c> Case<'c> {
             || exchange.status.is_some_and(|s| s >= 400)
     }
 
+    /// The connection was still open when the capture ended, and what it had carried by then was captured.
+    fn is_being_captured(&self, leg: &Leg) -> bool {
+        let exchange = self.exchange(leg.exchange);
+        let kept = exchange.response.is_whole() || exchange.response.content().is_some();
+        exchange.end == End::Open && kept && matches!(exchange.response.lacks(), None | Some(Missing::CaptureEnd))
+    }
+
     /// Every event stream of the session that could have carried an answer after an exchange began was captured.
     pub fn streams_are_captured_since(&self, exchange: u32) -> bool {
         self.session
@@ -170,7 +177,7 @@ impl<'c> Case<'c> {
                 leg.exchange >= exchange
                     || leg.ended.is_none_or(|e| self.exchange(exchange).sent.is_none_or(|sent| e >= sent))
             })
-            .all(|leg| self.leg_is_captured(leg) || self.exchange(leg.exchange).end == End::Open)
+            .all(|leg| self.leg_is_captured(leg) || self.is_being_captured(leg))
     }
 
     /// The cursor that a client holds at the end of a connection.

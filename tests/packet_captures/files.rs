@@ -191,8 +191,8 @@ fn a_block_that_contradicts_itself_is_left_out_and_said() {
     ng.extend(block(6, false, &[&head[..], &[0; 8]].concat()));
     ng.extend(block(6, false, &[7, 0, 0, 4, 4, 0].map(u32::to_le_bytes).concat()));
     let reading = read(&ng, Limits::default()).expect("a capture");
-    assert_eq!((reading.exchanges[0].text().as_str(), reading.caveats()), ("ok", vec![("input-truncated", 1)]));
-    assert!(reading.account.caveats["input-truncated"].message.contains("read up to packet 7"));
+    assert_eq!((reading.exchanges[0].text().as_str(), reading.caveats()), ("ok", vec![("undecodable-entry", 2)]));
+    assert!(reading.account.caveats["undecodable-entry"].message.contains("(packet 7)"));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod files;
 mod http;
+mod http2;
 mod robust;
 mod tcp;
 mod truth;

@@ -18,12 +18,15 @@ use std::{
 
 /// A transcript, and what its comments expect of it.
 ///
-/// `# expect RULE SEVERITY` names a finding. What is found at warning or error and not expected is a fault; notes may
-/// be expected and are otherwise free, unless `# not RULE` forbids the rule at any severity.
+/// `# expect RULE SEVERITY` names a finding; further words narrow it down: a certainty, a party, a sub-kind, `x3` for a
+/// count of three. What is found at warning or error and not expected is a fault; notes may be expected and are otherwise
+/// free, unless `# not RULE` forbids the rule at any severity.
 pub struct Fixture {
     pub path: PathBuf,
     pub text: String,
     pub expected: BTreeSet<(String, Severity)>,
+    /// The further words of each expectation that has some.
+    pub details: Vec<(String, Severity, Vec<String>)>,
     pub forbidden: BTreeSet<String>,
 }
 
@@ -40,14 +43,19 @@ impl Fixture {
     pub fn read(path: &Path) -> Self {
         let text = fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         let lines = |name: &'static str| text.lines().filter_map(move |l| l.strip_prefix(name)).map(str::trim);
-        let expected = lines("# expect ").map(|line| {
-            let (rule, level) = line.split_once(' ').unwrap_or_else(|| panic!("{}: {line}", path.display()));
-            assert!(rules::ALL.iter().any(|r| r.id == rule), "{}: no rule is called {rule}", path.display());
-            (rule.to_owned(), severity(level.trim()))
-        });
-        let expected = expected.collect();
+        let mut expected = BTreeSet::new();
+        let mut details = Vec::new();
+        for line in lines("# expect ") {
+            let mut words = line.split_whitespace().map(str::to_owned);
+            let (Some(rule), Some(level)) = (words.next(), words.next()) else { panic!("{}: {line}", path.display()) };
+            let words: Vec<String> = words.collect();
+            expected.insert((rule.clone(), severity(&level)));
+            if !words.is_empty() {
+                details.push((rule, severity(&level), words));
+            }
+        }
         let forbidden = lines("# not ").map(str::to_owned).collect();
-        Self { path: path.to_owned(), expected, forbidden, text: text.clone() }
+        Self { path: path.to_owned(), expected, details, forbidden, text: text.clone() }
     }
 
     pub fn exchanges(&self) -> Vec<Exchange> {
@@ -95,7 +103,20 @@ pub fn complaints(fixture: &Fixture, findings: &[Finding]) -> Vec<String> {
     let surplus = loud.filter(|f| !fixture.expected.contains(*f)).map(|(rule, s)| format!("unexpected: {rule} {s:?}"));
     let forbidden =
         found.iter().filter(|(rule, _)| fixture.forbidden.contains(rule)).map(|(rule, _)| format!("forbidden: {rule}"));
-    missing.chain(surplus).chain(forbidden).collect()
+    let vague = fixture.details.iter().filter(|(rule, severity, words)| {
+        let mut same = findings.iter().filter(|f| f.rule == rule && f.severity == *severity);
+        !same.any(|f| words.iter().all(|word| fits(f, word)))
+    });
+    let vague = vague.map(|(rule, s, words)| format!("otherwise: {rule} {s:?} {}", words.join(" ")));
+    missing.chain(surplus).chain(forbidden).chain(vague).collect()
+}
+
+/// A word of an expectation: certainty, party, count or sub-kind.
+fn fits(finding: &Finding, word: &str) -> bool {
+    word == finding.certainty.as_str()
+        || word == finding.party.as_str()
+        || word.strip_prefix('x').is_some_and(|n| n == finding.count.to_string())
+        || finding.kind == Some(word)
 }
 
 /// Every exchange of a client's vantage, for tests that ask what changes with it.

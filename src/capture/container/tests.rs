@@ -2,8 +2,11 @@ use super::*;
 use proptest::prelude::*;
 use std::io::Write;
 
-/// Names of all members with their bytes or the error, and all caveats.
-fn opened(name: &str, bytes: &[u8], limits: &Limits) -> (Vec<(String, Result<String, String>)>, Vec<String>) {
+/// A member's name, and its text or the reason why it has none.
+type Seen = (String, Result<String, String>);
+
+/// All members, and all caveats.
+fn opened(name: &str, bytes: &[u8], limits: &Limits) -> (Vec<Seen>, Vec<String>) {
     let (mut members, mut caveats) = (Vec::new(), Vec::new());
     let mut take = |trouble: &Trouble| {
         let mut facts = crate::capture::FileFacts::default();
@@ -27,13 +30,13 @@ fn opened(name: &str, bytes: &[u8], limits: &Limits) -> (Vec<(String, Result<Str
     (members, caveats)
 }
 
-fn contents(bytes: &[u8]) -> Vec<(String, Result<String, String>)> {
+fn contents(bytes: &[u8]) -> Vec<Seen> {
     let (members, caveats) = opened("f", bytes, &Limits::default());
     assert!(caveats.is_empty(), "{caveats:?}");
     members
 }
 
-fn one(name: &str, text: &str) -> (String, Result<String, String>) {
+fn one(name: &str, text: &str) -> Seen {
     (name.to_owned(), Ok(text.to_owned()))
 }
 

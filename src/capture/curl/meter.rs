@@ -17,7 +17,7 @@ pub fn strip(line: &[u8]) -> Option<Line<'_>> {
     {
         return None;
     }
-    let Some(first) = memchr::memchr(b'\r', line).filter(|at| meter(&line[*at..]).is_some()) else {
+    let Some(first) = memchr::memchr_iter(b'\r', line).find(|at| meter(&line[*at..]).is_some()) else {
         return Some(Line { text: Cow::Borrowed(line), ends: true });
     };
     let mut text = line[..first].to_vec();

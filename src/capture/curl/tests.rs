@@ -268,4 +268,61 @@ proptest! {
         };
         specimen::survives(&move |c, i, f, s| exchanges(c, format, i, f, s), &bytes, cut, &flips);
     }
+
+    #[test]
+    fn no_mixture_of_lines_makes_it_panic(
+        parts in prop::collection::vec(prop::sample::select(&PARTS[..]), 0..24),
+        format in prop::sample::select(vec![Format::CurlInclude, Format::CurlVerbose, Format::CurlTrace, Format::CurlTraceAscii]),
+    ) {
+        let text = parts.concat();
+        specimen::survives(&move |c, i, f, s| exchanges(c, format, i, f, s), text.as_bytes(), text.len(), &[]);
+    }
 }
+
+/// What the texts of curl are made of, and pieces of it.
+const PARTS: [&str; 44] = [
+    "\n",
+    "\r\n",
+    "\r",
+    " ",
+    "$ curl -v http://h/",
+    "curl 'http://h/' -d \"x\"",
+    " -d '",
+    "\\",
+    "> GET /mcp HTTP/1.1\r\n",
+    "> Host: h\r\n",
+    "> \r\n",
+    ">",
+    "< HTTP/1.1 200 OK\r\n",
+    "< HTTP/1.1 100 Continue\r\n",
+    "< content-length: 3\r\n",
+    "< transfer-encoding: chunked\r\n",
+    "< \r\n",
+    "HTTP/1.1 200 OK\r\n",
+    "content-length: 99999999999999999999\r\n",
+    "content-encoding: gzip\r\n",
+    "date: Mon, 30 Nov 2026 19:43:47 GMT\r\n",
+    "* Closing connection 0",
+    "* Connection #0 to host h left intact",
+    "* Operation timed out after 3000 milliseconds with 0 bytes received",
+    "* transfer closed with",
+    "curl: (28) Operation timed out",
+    "{ [5 bytes data]",
+    " bytes data]",
+    "9 bytes data]",
+    "data: {\"a\":1}",
+    "id: 1",
+    "5\r\nhello\r\n",
+    "0\r\n\r\n",
+    "\r100   216    0    49  100   167    243    829 --:--:-- --:--:-- --:--:--  1069",
+    "23:59:59.999999 ",
+    "00:00:00.000000 ",
+    "[0-0] ",
+    "=> Send header, 24 bytes (0x18)\n",
+    "<= Recv header, 2 bytes (0x2)\n",
+    "<= Recv data, 4 bytes (0x4)\n",
+    "== Info: Closing connection\n",
+    "0000: 48 54 54 50 HTTP\n",
+    "0000: HTTP/1.1 200 OK\n",
+    "0010: GET / HTTP/1.1\n",
+];

@@ -1,8 +1,9 @@
 //! `curl -v`: info, heads of both sides and bodies, line by line, with the progress meter in between.
 
 use super::{
-    call::{Call, Ending, is_closing},
+    call::Call,
     command::{self, Command},
+    ending::{Ending, is_closing},
     head::{self, Head},
     meter,
 };
@@ -214,7 +215,8 @@ fn data_count(line: &[u8]) -> Option<(usize, u64)> {
     let digits = front.iter().rev().take_while(|b| b.is_ascii_digit()).count();
     let number = std::str::from_utf8(&front[front.len() - digits..]).ok()?.parse().ok()?;
     let front = &front[..front.len() - digits];
-    (front.ends_with(b"{ [") || front.ends_with(b"} [")).then_some((front.len() - 3, number))
+    let at = front.strip_suffix(b"{ [").or_else(|| front.strip_suffix(b"} ["))?.len();
+    Some((at, number))
 }
 
 /// Where, within a line of body, a message of curl begins that says of the end.

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     capture::RawBody,
     model::Missing,
-    wire::har_split::{Buffer, RawString, Scalar, Scanner},
+    wire::har_split::{Buffer, Scalar, Scanner},
 };
 use base64::{
     Engine,
@@ -179,7 +179,7 @@ fn absent(entry: &Entry<'_>, status: Option<u16>, kind: Kind) -> RawBody<'static
     let Some(status) = status else { return RawBody::NotCaptured(Missing::Failed) };
     let zero = |scalar: &Scalar<'_>| scalar.number() == Some(0.0);
     let length = relevance::value(&response.headers, "content-length");
-    let says_nothing = zero(&response.body_size) && length.is_some_and(|l| l.as_written().trim_ascii() == b"0");
+    let says_nothing = zero(&response.body_size) && length.is_some_and(|l| l.trim() == "0");
     if matches!(status, 204 | 205 | 304) || says_nothing {
         return RawBody::EMPTY;
     }
@@ -226,7 +226,7 @@ pub(super) fn is_fault(entry: &Entry<'_>, status: Option<u16>) -> bool {
     let unread = error.is("net::ERR_ABORTED")
         && status.is_some_and(|status| (200..300).contains(&status))
         && !is_event_stream(entry)
-        && !relevance::is_json(entry.response.mime.raw());
+        && !relevance::is_of_type(&entry.response.mime, &[], b"json");
     !unread
 }
 
@@ -240,8 +240,7 @@ fn is_blocked(entry: &Entry<'_>) -> bool {
 /// The response is an event stream.
 pub(super) fn is_event_stream(entry: &Entry<'_>) -> bool {
     let response = &entry.response;
-    relevance::contains(response.mime.raw(), b"event-stream")
-        || relevance::contains(relevance::value(&response.headers, "content-type"), b"event-stream")
+    relevance::is_of_type(&response.mime, &response.headers, b"event-stream")
 }
 
 /// A body that stands in a file of its own.
@@ -260,8 +259,8 @@ fn positive(size: &Scalar<'_>) -> bool {
     size.number().is_some_and(|size| size > 0.0)
 }
 
-fn positive_length(length: Option<RawString<'_>>) -> bool {
-    length.is_some_and(|length| positive(&Scalar::Text(length)))
+fn positive_length(length: Option<&str>) -> bool {
+    length.and_then(|length| length.trim().parse().ok()).is_some_and(|length: u64| length > 0)
 }
 
 /// Decodes base64, blanks and line breaks allowed; false where it is none.

@@ -171,7 +171,7 @@ impl<'t> Request<'t> {
             match key {
                 b"mimeType" => self.mime = scanner.scalar()?,
                 b"text" => {
-                    let wanted = relevance::is_json(self.mime.raw());
+                    let wanted = relevance::is_of_type(&self.mime, &self.headers, b"json");
                     self.text = text(scanner, wanted.then_some(&mut scratch.request), limit)?;
                 }
                 b"encoding" => self.encoding = scanner.scalar()?,

@@ -2,7 +2,7 @@
 
 use super::{Job, Scratch, body, entry::Entry, events, relevance, timing};
 use crate::{
-    capture::{Headers, RawBody, RawExchange},
+    capture::{RawBody, RawExchange},
     model::{Address, End, Missing, Side},
     wire::har_split::Pair,
 };
@@ -66,8 +66,8 @@ pub(super) fn exchange<'s>(
     let (response_body, notes) =
         body::response(entry, status, job.kind, times.unfinished, (text, decoded), job.options, limit);
     raw.response_body = response_body;
-    raw.request_headers = headers(&request.headers);
-    raw.response_headers = headers(&response.headers);
+    raw.request_headers = request.headers.to_vec();
+    raw.response_headers = response.headers.to_vec();
     if relevance::value(&response.headers, "content-type").is_none()
         && let Some(mime) = response.mime.text().filter(|mime| mime.contains("json") || mime.contains("event-stream"))
     {
@@ -130,15 +130,11 @@ fn end(entry: &Entry<'_>, status: Option<u16>, unfinished: bool) -> End {
     End::Abrupt(if by_page { Side::Client } else { Side::Unknown })
 }
 
-fn headers<'t>(lines: &[Pair<'t>]) -> Headers<'t> {
-    lines.iter().map(|(name, value)| (name.text(), value.text())).collect()
-}
-
 /// A header that decides sessions or cursors holds the placeholder of Dev Proxy.
 fn is_redacted(headers: &[Pair<'_>]) -> bool {
-    ["mcp-session-id", "last-event-id"]
-        .iter()
-        .any(|name| relevance::value(headers, name).is_some_and(|value| value.is("REDACTED") || value.is("[REDACTED]")))
+    ["mcp-session-id", "last-event-id"].iter().any(|name| {
+        relevance::value(headers, name).is_some_and(|value| matches!(value.trim(), "REDACTED" | "[REDACTED]"))
+    })
 }
 
 /// Where the entry stands, with its server and its connection.

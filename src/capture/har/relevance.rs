@@ -3,7 +3,8 @@
 //! The rule is generous: what it lets pass is judged again with the body at hand.
 
 use super::entry::{Entry, Text};
-use crate::wire::har_split::{Pair, RawString};
+use crate::wire::har_split::{Pair, Scalar};
+use memchr::memmem;
 
 /// The entry may be MCP, as far as it has been read.
 pub(super) fn may_be_mcp(entry: &Entry<'_>) -> bool {
@@ -12,19 +13,17 @@ pub(super) fn may_be_mcp(entry: &Entry<'_>) -> bool {
         return true;
     }
     let Some(method) = request.method.raw() else { return false };
-    let answers_events = contains(response.mime.raw(), b"event-stream")
-        || contains(value(&response.headers, "content-type"), b"event-stream");
+    let answers_events = is_of_type(&response.mime, &response.headers, b"event-stream");
     if method.is("POST") {
-        let answers_json = is_json(response.mime.raw()) || is_json(value(&response.headers, "content-type"));
-        answers_events || answers_json || sends_json(entry)
+        answers_events || is_of_type(&response.mime, &response.headers, b"json") || sends_json(entry)
     } else if method.is("GET") {
         answers_events
-            || contains(value(&request.headers, "accept"), b"event-stream")
-            || has(&request.headers, "mcp-session-id")
-            || has(&request.headers, "last-event-id")
-            || (request.headers.is_empty() && response.mime.raw().is_none_or(|mime| mime.is_empty()))
+            || value(&request.headers, "accept").is_some_and(|accept| contains(accept.as_bytes(), b"event-stream"))
+            || value(&request.headers, "mcp-session-id").is_some()
+            || value(&request.headers, "last-event-id").is_some()
+            || (request.headers.is_empty() && !names_a_type(&response.mime))
     } else {
-        method.is("DELETE") && (request.headers.is_empty() || has(&request.headers, "mcp-session-id"))
+        method.is("DELETE") && (request.headers.is_empty() || value(&request.headers, "mcp-session-id").is_some())
     }
 }
 
@@ -33,15 +32,10 @@ pub(super) fn is_rpc_without_http(entry: &Entry<'_>) -> bool {
     entry.request.http_version.raw().is_some_and(|version| version.is("JSON-RPC/2.0"))
 }
 
-/// A media type of JSON.
-pub(super) fn is_json(mime: Option<RawString<'_>>) -> bool {
-    contains(mime, b"json")
-}
-
 /// The request's body is or may be JSON.
 fn sends_json(entry: &Entry<'_>) -> bool {
     let request = &entry.request;
-    if is_json(request.mime.raw()) || is_json(value(&request.headers, "content-type")) {
+    if is_of_type(&request.mime, &request.headers, b"json") {
         return true;
     }
     match request.text {
@@ -49,22 +43,29 @@ fn sends_json(entry: &Entry<'_>) -> bool {
         Text::Raw(text) => matches!(text.as_written().trim_ascii_start().first(), Some(b'{' | b'[')),
         Text::Copied { .. } => true,
         Text::Absent => {
-            let mime = request.mime.raw().or(value(&request.headers, "content-type"));
-            mime.is_none_or(|mime| mime.is_empty()) || request.file.is_present()
+            let untold = !names_a_type(&request.mime) && value(&request.headers, "content-type").is_none();
+            let in_params = matches!(request.params, Scalar::Nested(list) if memmem::find(list, b"\"{").is_some());
+            untold || in_params || request.file.is_present()
         }
     }
 }
 
-/// The first value of a header.
-pub(super) fn value<'t>(headers: &[Pair<'t>], name: &str) -> Option<RawString<'t>> {
-    headers.iter().find(|(n, _)| n.is(name)).map(|(_, value)| *value)
+/// The recorder or a header says that the media type is or ends in `part`.
+pub(super) fn is_of_type(mime: &Scalar<'_>, headers: &[Pair<'_>], part: &[u8]) -> bool {
+    mime.raw().is_some_and(|mime| contains(mime.as_written(), part))
+        || value(headers, "content-type").is_some_and(|kind| contains(kind.as_bytes(), part))
 }
 
-fn has(headers: &[Pair<'_>], name: &str) -> bool {
-    value(headers, name).is_some()
+fn names_a_type(mime: &Scalar<'_>) -> bool {
+    mime.raw().is_some_and(|mime| !mime.is_empty() && !mime.is("x-unknown"))
+}
+
+/// The first value of a header.
+pub(super) fn value<'h>(headers: &'h [Pair<'_>], name: &str) -> Option<&'h str> {
+    headers.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_ref())
 }
 
 /// The text holds `part`, in any case of letters.
-pub(super) fn contains(text: Option<RawString<'_>>, part: &[u8]) -> bool {
-    text.is_some_and(|text| text.as_written().windows(part.len()).any(|window| window.eq_ignore_ascii_case(part)))
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|window| window.eq_ignore_ascii_case(part))
 }

@@ -59,7 +59,7 @@ pub fn duration(name: &str, value: &Value) -> Option<i64> {
         Some(number) => number * unit_of_name(name),
         None => spelled(value.as_str()?.trim())?,
     };
-    (micros >= 0.0 && micros < 1e15).then_some(micros as i64)
+    (0.0..1e15).contains(&micros).then_some(micros as i64)
 }
 
 fn unit_of_name(name: &str) -> f64 {

@@ -41,7 +41,7 @@ pub fn line(text: &[u8], sink: &mut dyn FnMut(&mut RawExchange<'_>)) -> Line {
     let connection = envelope.conn_id.map(|c| c.get().trim_matches('"')).unwrap_or_default();
     let url = format!("jsonrpc:mcpsnoop/{}/{}", percent_encoded(&envelope.session_id), percent_encoded(connection));
     let time = Timestamp::parse(envelope.ts.as_bytes()).map(|t| Time(t.micros));
-    let raw = envelope.raw.map(|raw| raw.get()).filter(|raw| *raw != "null");
+    let raw = envelope.raw.map(RawValue::get).filter(|raw| *raw != "null");
     // What is cut is no JSON any more, and stands in the envelope as text.
     let quoted: Option<String> = raw.filter(|raw| raw.starts_with('"')).and_then(|raw| serde_json::from_str(raw).ok());
     let bytes = quoted.as_deref().or(raw).unwrap_or_default().as_bytes();

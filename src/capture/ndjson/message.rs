@@ -73,14 +73,13 @@ impl Talk {
             }
             None => {
                 let id = head.id.map_or("null", RawValue::get);
-                let answerer = [Sender::Client, Sender::Server].into_iter().find(|asker| self.take(*asker, id)).map_or(
+                [Sender::Client, Sender::Server].into_iter().find(|asker| self.take(*asker, id)).map_or(
                     Sender::Server,
                     |asker| match asker {
                         Sender::Client => Sender::Server,
                         Sender::Server => Sender::Client,
                     },
-                );
-                answerer
+                )
             }
         }
     }

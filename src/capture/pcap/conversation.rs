@@ -15,8 +15,11 @@ use crate::{
 };
 use std::collections::VecDeque;
 
-/// Bytes of responses that wait for their request; then they are taken for answers to one that was not captured.
+/// Bytes of responses that wait for their request; beyond that the request is lost.
 const LONGEST_STALL: usize = 1 << 20;
+
+/// Requests that may be open at a time; more are no client's.
+const MOST_OPEN: usize = 4096;
 
 /// Complete exchanges that wait for the client's acknowledgement, and the bytes of them.
 const MOST_WAITING: usize = 64;
@@ -120,12 +123,21 @@ impl Conversation {
     pub fn response(&mut self, delivery: &Delivery<'_>, run: &mut Run<'_>) -> (Turn, usize) {
         if !self.stalled.is_empty() {
             self.stall(delivery, 0);
-            self.unstall(self.stalled_bytes > LONGEST_STALL, run);
+            self.unstall(false, run);
             return (self.turn, 0);
         }
         let left = self.read_response(delivery, false, run);
-        self.unstall(self.stalled_bytes > LONGEST_STALL, run);
         (self.turn, left)
+    }
+
+    /// So much of the server's stream waits for requests that these must be lost.
+    pub fn stalls_too_long(&self) -> bool {
+        self.stalled_bytes > LONGEST_STALL
+    }
+
+    /// Reads what waits for requests although they are not there.
+    pub fn go(&mut self, run: &mut Run<'_>) {
+        self.unstall(true, run);
     }
 
     /// Takes out the exchange that a change to HTTP/2 leaves to be answered there.

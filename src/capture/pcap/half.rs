@@ -6,7 +6,7 @@ use crate::wire::{
 };
 
 /// Longest head in bytes that is waited for.
-const LONGEST_HEAD: usize = 1 << 20;
+const LONGEST_HEAD: usize = 256 << 10;
 
 /// What the next bytes turned out to be.
 #[derive(Debug, PartialEq, Eq)]

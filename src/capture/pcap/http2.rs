@@ -1,49 +1,31 @@
 //! HTTP/2 on one connection: its streams are exchanges.
 
 mod block;
+mod direction;
 
 use super::{
     body::Body,
     exchange::{Exchange, Message, Progress},
-    frames::{Event, Frames, Torn},
+    frames::{Event, Torn},
     peers::Peers,
     run::Run,
 };
 use crate::{
     model::{End, Missing, Side},
     wire::{
-        hpack::Decoder,
         http2::{FrameHead, kind},
-        tcp::{Close, Delivery, Part, Stamp},
+        tcp::{Close, Delivery, Part, Place, Stamp},
     },
 };
 use block::Fields;
+use direction::Direction;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Most streams of one connection that are open at a time.
 const MOST_STREAMS: usize = 4096;
 
-/// Longest header block in bytes.
-const LONGEST_BLOCK: usize = 1 << 20;
-
 /// Complete exchanges that wait for the client's acknowledgement.
 const MOST_WAITING: usize = 64;
-
-/// What was read of a header block that goes on in further frames.
-struct Begun {
-    head: FrameHead,
-    block: Vec<u8>,
-    first: Stamp,
-}
-
-/// One direction.
-struct Direction {
-    frames: Frames,
-    fields: Decoder,
-    begun: Option<Begun>,
-    /// Its header blocks cannot be decoded any more.
-    is_dead: bool,
-}
 
 /// The conversation on one connection.
 pub struct Http2 {
@@ -52,6 +34,10 @@ pub struct Http2 {
     streams: BTreeMap<u32, Exchange>,
     done: VecDeque<Exchange>,
     closer: Option<(Side, Stamp)>,
+    /// The present place in the server's stream.
+    answers: Option<Place>,
+    /// The first and the last stream whose request was seen.
+    asked: Option<(u32, u32)>,
     /// Something could not be read; it is said once for each connection.
     is_partial: bool,
     port: u16,
@@ -61,27 +47,29 @@ impl Http2 {
     /// A conversation with the server on `port`; `is_whole` where the capture holds its beginning. `upgraded` is the
     /// HTTP/1 request that asked for HTTP/2 and is answered on stream 1.
     pub fn new(is_whole: bool, port: u16, upgraded: Option<Exchange>) -> Self {
-        let direction = |is_client| Direction {
-            frames: Frames::new(is_client, !is_whole),
-            fields: Decoder::new(!is_whole),
-            begun: None,
-            is_dead: false,
-        };
+        let upgraded_stream = upgraded.as_ref().map(|_| (1, 1));
         Self {
-            client: direction(true),
-            server: direction(false),
+            client: Direction::new(true, !is_whole),
+            server: Direction::new(false, !is_whole),
             streams: upgraded.map(|exchange| (1, exchange)).into_iter().collect(),
             done: VecDeque::new(),
             closer: None,
+            answers: None,
+            asked: upgraded_stream,
             is_partial: !is_whole,
             port,
         }
     }
 
-    /// Takes the next stretch of one side's stream.
-    pub fn take(&mut self, side: Side, delivery: &Delivery<'_>, run: &mut Run<'_>) {
+    /// Takes the next stretch of one side's stream; `other` is the present place in the other side's.
+    pub fn take(&mut self, side: Side, delivery: &Delivery<'_>, other: Option<Place>, run: &mut Run<'_>) {
+        if side == Side::Client {
+            self.answers = other;
+        }
         let bytes = match delivery.part {
-            Part::Hole(length) | Part::Cut(length) => return self.tear(side, length),
+            Part::Hole(length) | Part::Cut(length) => {
+                return self.tear(side, length, delivery.offset.saturating_add_unsigned(length));
+            }
             Part::Bytes(bytes) => bytes,
         };
         let mut at = 0;
@@ -98,7 +86,7 @@ impl Http2 {
                     }
                 }
                 Event::Frame(head, payload) => self.frame(side, head, &payload, upto, delivery, run),
-                Event::Lost => self.lose(side),
+                Event::Lost => self.lose(side, i64::MAX),
             }
         }
     }
@@ -194,6 +182,12 @@ impl Http2 {
             self.is_partial = true;
             return;
         }
+        match side {
+            Side::Client => self.asked = self.asked.map_or(Some((stream, stream)), |(first, _)| Some((first, stream))),
+            // What was in flight when the client dropped the stream, or what the server pushes: nobody asked for it.
+            _ if known.is_none() && self.is_unasked(stream) => return,
+            _ => {}
+        }
         let exchange = self.streams.entry(stream).or_insert_with(|| Exchange::new(run.entry()));
         let is_torn = fields.is_torn;
         let head = if side == Side::Client { fields.request() } else { fields.response() };
@@ -201,6 +195,9 @@ impl Http2 {
         let body = Body::new(&head.fields(), &run.context.limits);
         let mut message = Message::new(head, first, ready, body);
         message.is_head_torn = is_torn;
+        if side == Side::Client {
+            exchange.asked = self.answers.zip(first.ack).map(|(place, ack)| place.offset_of(ack));
+        }
         let slot = if side == Side::Client { &mut exchange.request } else { &mut exchange.response };
         *slot = Some(message);
     }
@@ -219,8 +216,13 @@ impl Http2 {
                     run.account.caveat("limit-reached", message);
                 }
             }
-            None => self.is_partial = true,
+            None => self.is_partial |= !self.is_unasked(stream),
         }
+    }
+
+    /// A stream that is over, or one of the server's own.
+    fn is_unasked(&self, stream: u32) -> bool {
+        stream.is_multiple_of(2) || self.asked.is_some_and(|(first, last)| (first..=last).contains(&stream))
     }
 
     fn end(&mut self, side: Side, stream: u32, upto: i64, ready: Stamp) {
@@ -262,7 +264,7 @@ impl Http2 {
         }
     }
 
-    fn tear(&mut self, side: Side, length: u64) {
+    fn tear(&mut self, side: Side, length: u64, upto: i64) {
         match self.direction(side).frames.tear(length) {
             Torn::Nothing => {}
             Torn::Data(stream) => {
@@ -275,15 +277,17 @@ impl Http2 {
                 self.is_partial = true;
             }
             Torn::Frame(_) => {}
-            Torn::Rest => self.lose(side),
+            Torn::Rest => self.lose(side, upto),
         }
     }
 
-    /// The place in one direction is lost: what its messages still hold, and how they end, is unknown.
-    fn lose(&mut self, side: Side) {
+    /// The place in one direction is lost, up to an offset: what its messages still hold, and how they end, is unknown.
+    /// Requests that the client made when it had read beyond that are answered behind it.
+    fn lose(&mut self, side: Side, upto: i64) {
         self.is_partial = true;
         self.direction(side).tear();
-        let streams: Vec<u32> = self.streams.keys().copied().collect();
+        let is_behind = |e: &Exchange| side == Side::Server && e.response.is_none() && e.asked >= Some(upto);
+        let streams: Vec<u32> = self.streams.iter().filter(|(_, e)| !is_behind(e)).map(|(id, _)| *id).collect();
         for stream in streams {
             if let Some(message) = self.message(side, stream) {
                 message.body.lose(Missing::Hole);
@@ -300,44 +304,5 @@ impl Http2 {
             }
             self.retire(stream);
         }
-    }
-}
-
-impl Direction {
-    /// Adds a part of a header block; the block once it is whole.
-    fn collect(&mut self, head: FrameHead, payload: &[u8], own: Stamp) -> Option<Begun> {
-        let Some(part) = head.block(payload).and_then(|range| payload.get(range)) else {
-            self.tear();
-            return None;
-        };
-        if head.kind == kind::CONTINUATION {
-            let begun = self.begun.as_mut().filter(|b| b.head.stream == head.stream)?;
-            begun.block.extend_from_slice(part);
-            if begun.block.len() > LONGEST_BLOCK {
-                self.tear();
-                return None;
-            }
-        } else {
-            self.begun = Some(Begun { head, block: part.to_vec(), first: own });
-        }
-        if head.ends_headers() { self.begun.take() } else { None }
-    }
-
-    fn decode(&mut self, block: &[u8]) -> Option<Fields> {
-        if self.is_dead {
-            return None;
-        }
-        match self.fields.decode(block) {
-            Ok(block) => Some(Fields::new(block)),
-            Err(_) => {
-                self.is_dead = true;
-                None
-            }
-        }
-    }
-
-    fn tear(&mut self) {
-        self.begun = None;
-        self.fields.tear();
     }
 }

@@ -34,8 +34,8 @@ pub struct Pcapng<'i, 'b> {
     consumed: usize,
     /// The program that wrote the first section that names one.
     pub recorder: Option<String>,
-    /// The first packet that contradicts itself.
-    pub broken: Option<Stop>,
+    /// Packets that contradict themselves, and the first of them.
+    pub broken: (u64, Option<Stop>),
 }
 
 /// A packet that was found: all of a [`Record`] but its bytes.
@@ -60,7 +60,7 @@ enum Noted {
 impl<'i, 'b> Pcapng<'i, 'b> {
     /// A file whose first section begins at the window's place.
     pub fn new(window: Window<'i, 'b>) -> Self {
-        let (interfaces, recorder, broken) = (Vec::new(), None, None);
+        let (interfaces, recorder, broken) = (Vec::new(), None, (0, None));
         Self { window, is_big: false, interfaces, frame: 0, consumed: 0, recorder, broken }
     }
 
@@ -119,8 +119,9 @@ impl<'i, 'b> Pcapng<'i, 'b> {
             if let Some(found) = self.find(kind, length) {
                 return Ok(Step::Packet(found));
             }
-            if self.broken.is_none() {
-                self.broken = Some(self.stop("a packet block contradicts itself"));
+            self.broken.0 += 1;
+            if self.broken.1.is_none() {
+                self.broken.1 = Some(self.stop("a packet block contradicts itself"));
             }
         }
     }

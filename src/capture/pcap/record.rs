@@ -78,10 +78,10 @@ impl<'i, 'b> Records<'i, 'b> {
         }
     }
 
-    /// A packet that contradicts itself and was left out, the first of them.
-    pub fn contradiction(&self) -> Option<Stop> {
+    /// How many packets contradict themselves and were left out, and the first of them.
+    pub fn contradictions(&self) -> (u64, Option<Stop>) {
         match self {
-            Self::Classic(_) => None,
+            Self::Classic(_) => (0, None),
             Self::Pcapng(file) => file.broken.clone(),
         }
     }

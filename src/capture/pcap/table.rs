@@ -2,14 +2,17 @@
 
 use super::{
     connection::{Connection, Endpoint},
-    opaque::Opaque,
     run::Run,
 };
 use crate::wire::{
     ip::{Fragments, Packet},
     tcp::{Held, Segment, Stamp},
 };
-use std::{collections::HashMap, net::IpAddr};
+use std::{
+    collections::HashMap,
+    hash::{Hash, Hasher},
+    net::IpAddr,
+};
 
 const TCP: u8 = 6;
 const UDP: u8 = 17;
@@ -20,11 +23,33 @@ const MOST_REMEMBERED: usize = 1 << 19;
 /// Most connections that are live at a time.
 const MOST_LIVE: usize = 1 << 16;
 
+/// The two ends of a connection, in ascending order.
+#[derive(PartialEq, Eq)]
+struct Ends([Endpoint; 2]);
+
+impl Hash for Ends {
+    /// In as few writes as possible: this is done for every packet.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Self([(a, a_port), (b, b_port)]) = self;
+        match (a, b) {
+            (IpAddr::V4(a), IpAddr::V4(b)) => state.write_u64(u64::from(a.to_bits()) << 32 | u64::from(b.to_bits())),
+            _ => {
+                let bits = |ip: &IpAddr| match ip {
+                    IpAddr::V4(ip) => u128::from(ip.to_bits()),
+                    IpAddr::V6(ip) => ip.to_bits(),
+                };
+                state.write_u128(bits(a));
+                state.write_u128(bits(b));
+            }
+        }
+        state.write_u32(u32::from(*a_port) << 16 | u32::from(*b_port));
+    }
+}
+
 /// The connections of a file.
 pub struct Table {
-    connections: HashMap<[Endpoint; 2], Connection>,
+    connections: HashMap<Ends, Connection>,
     fragments: Fragments,
-    opaque: Opaque,
     held: Held,
     count: u32,
     live: usize,
@@ -36,7 +61,6 @@ impl Table {
         Self {
             connections: HashMap::new(),
             fragments: Fragments::default(),
-            opaque: Opaque::default(),
             held: Held { bytes: 0, most, exceeded: 0 },
             count: 0,
             live: 0,
@@ -61,9 +85,9 @@ impl Table {
         let mut rest: Vec<Connection> = self.connections.into_values().filter(|c| !c.is_spent()).collect();
         rest.sort_unstable_by_key(|c| c.number);
         for mut connection in rest {
-            connection.end(&mut self.held, &mut self.opaque, run);
+            connection.end(&mut self.held, run);
         }
-        self.opaque.report(run);
+        run.opaque.report(&mut run.account);
         if self.held.exceeded > 0 {
             let message = "packets that came out of order exceeded --limit reassembly; what they waited for is a hole";
             run.account.caveats("limit-reached", self.held.exceeded, message);
@@ -87,7 +111,7 @@ impl Table {
                     self.segment((source, segment.source), (destination, segment.destination), &segment, stamp, run);
                 }
             }
-            UDP => self.opaque.udp(source, destination, payload),
+            UDP => run.opaque.udp(source, destination, payload),
             _ => {}
         }
     }
@@ -95,16 +119,16 @@ impl Table {
     fn segment(&mut self, from: Endpoint, to: Endpoint, segment: &Segment<'_>, stamp: Stamp, run: &mut Run<'_>) {
         let stamp = Stamp { ack: segment.ack, ..stamp };
         let (ends, direction) = if from <= to { ([from, to], 0) } else { ([to, from], 1) };
-        let Self { connections, opaque, held, count, live, .. } = self;
+        let Self { connections, held, count, live, .. } = self;
         let mut is_new = false;
-        let connection = connections.entry(ends).or_insert_with(|| {
+        let connection = connections.entry(Ends(ends)).or_insert_with(|| {
             is_new = true;
             Connection::new(ends, *count, 0)
         });
         if !is_new && connection.is_followed_by(direction, segment) {
             let was_live = !connection.is_spent();
-            connection.end(held, opaque, run);
-            *live -= usize::from(was_live);
+            connection.end(held, run);
+            *live = live.saturating_sub(was_live.into());
             *connection = Connection::new(ends, *count, connection.generation.saturating_add(1));
             is_new = true;
         }
@@ -113,8 +137,8 @@ impl Table {
             *live += 1;
         }
         let was_live = !connection.is_spent();
-        connection.take(direction, segment, stamp, held, opaque, run);
-        *live -= usize::from(was_live && connection.is_spent());
+        connection.take(direction, segment, stamp, held, run);
+        *live = live.saturating_sub((was_live && connection.is_spent()).into());
         if is_new {
             self.forget(run);
         }
@@ -123,18 +147,20 @@ impl Table {
     /// Keeps the number of connections within its bounds.
     fn forget(&mut self, run: &mut Run<'_>) {
         if self.live > MOST_LIVE {
-            let mut last: Vec<u32> =
-                self.connections.values().filter(|c| !c.is_spent()).map(|c| c.last_frame).collect();
+            let idle = self.connections.values().filter(|c| c.is_idle()).count();
+            // Connections that never said anything go first: a scan must not end the streams that are read.
+            let is_old = |c: &Connection| if idle > MOST_LIVE / 2 { c.is_idle() } else { !c.is_spent() };
+            let mut last: Vec<u32> = self.connections.values().filter(|c| is_old(c)).map(|c| c.last_frame).collect();
             last.sort_unstable();
-            let before = last[last.len() / 2];
+            let before = last.get(last.len() / 2).copied().unwrap_or(u32::MAX);
             let mut old: Vec<&mut Connection> =
-                self.connections.values_mut().filter(|c| !c.is_spent() && c.last_frame < before).collect();
+                self.connections.values_mut().filter(|c| is_old(c) && c.last_frame < before).collect();
             old.sort_unstable_by_key(|c| c.number);
-            self.live -= old.len();
+            self.live = self.live.saturating_sub(old.len());
             let message = format!("more than {MOST_LIVE} connections are open at a time; the oldest are given up");
             run.account.caveats("limit-reached", old.len() as u64, message);
             for connection in old {
-                connection.end(&mut self.held, &mut self.opaque, run);
+                connection.end(&mut self.held, run);
             }
         }
         if self.connections.len() > MOST_REMEMBERED {

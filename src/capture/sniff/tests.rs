@@ -1,4 +1,5 @@
 use super::*;
+use proptest::prelude::*;
 
 #[track_caller]
 fn is(text: impl AsRef<[u8]>, format: Format) {
@@ -142,4 +143,17 @@ fn corpus_files_are_recognised_by_content_alone() {
         }
     }
     assert!(seen > 400, "{seen}");
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_make_it_panic(parts in prop::collection::vec(prop_oneof![
+        prop::sample::select(vec![
+            "{", "}", "[", "]", "\"log\":", "\"request\":", "\"method\":\"", "\n", "\r", ":", " ", "0000: ", "00:00:00.000000 ",
+            "== Info:", "[0-0] ", "> GET ", " HTTP/1.1", "data", "12:", "f(", "@ ", "\u{feff}", "* ", "[30/Nov/2026:", "] \"",
+        ]).prop_map(|p| p.as_bytes().to_vec()),
+        prop::collection::vec(any::<u8>(), 0..4),
+    ], 0..24)) {
+        let _ = sniff(&parts.concat());
+    }
 }

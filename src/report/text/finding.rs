@@ -85,7 +85,7 @@ fn place(evidence: &Evidence) -> String {
     let numbers = [
         (", event ", evidence.event),
         (", line ", evidence.line),
-        (", frame ", evidence.frame),
+        (", request in frame ", evidence.frame),
         (", TCP stream ", evidence.tcp_stream),
     ];
     for (name, number) in numbers {

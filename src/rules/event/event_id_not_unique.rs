@@ -44,7 +44,7 @@ fn uses(case: &Case<'_>) -> Vec<Use> {
                     exchange: leg.exchange,
                     event: event as u32,
                     stream: number as u32,
-                    payload: fact.payload,
+                    payload: fact.distinction(),
                     is_session: fact.flags.contains(EventFlags::ID_IS_SESSION),
                 })
             }));

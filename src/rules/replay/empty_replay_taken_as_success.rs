@@ -52,13 +52,16 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
         let open = facts.requests.iter().copied().find(|r| case.request(*r).state == RequestState::Open);
         let Some(request) = open else { continue };
         let asked_again = case.sent_again(case.request(request)).is_some()
-            || case.reinitialized_after(resumption.exchange).is_some()
-            || case.request(request).task.is_some();
+            || case.request(request).task.is_some()
+            // Whoever waits for a task may ask again as often as it likes.
+            || case.request(request).method.starts_with("tasks/");
         let tail = clock::log(exchange).is_some_and(|l| l.tail.as_ref().is_some_and(|t| t.message.is_some()));
         if asked_again || tail || !case.streams_are_captured_since(case.request(request).at.exchange) {
             continue;
         }
-        if let Some(use_) = went_on(case, facts, resumption) {
+        let Some(use_) = went_on(case, facts, resumption) else { continue };
+        // A new session right away is how a client escalates; one much later is not.
+        if case.reinitialized_after(resumption.exchange).is_none_or(|new| new > use_) {
             found.push(report(case, stream, request, resumption, use_));
         }
     }

@@ -131,9 +131,11 @@ fn owner(case: &Case<'_>, resumption: &Resumption, message: &Message, event_id: 
                 let certainty = if same_id || own.is_empty() { Certainty::Certain } else { Certainty::Likely };
                 let proof =
                     if same_id { "the same event was delivered there" } else { "the same payload was delivered there" };
-                // Two sessions may well ask the same question and get the same answer; then only the event id tells.
+                // Two sessions may well ask the same question and get the same answer; then only the event id tells, and
+                // only one that is no counter: those begin anew in each session.
                 let asked_alike = own.iter().any(|r| r.arguments == request.arguments && r.method == request.method);
-                if same_id || !asked_alike {
+                let names_event = same_id && event_id.is_some_and(|id| id.counter().is_none());
+                if names_event || !asked_alike {
                     return Some(Owner { proof, certainty, ..named(terminal.at.exchange) });
                 }
             }

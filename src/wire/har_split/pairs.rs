@@ -4,10 +4,10 @@
 //! state, it means the same, and is compared instead of scanned.
 
 use super::{Fault, RawString, Scalar, Scanner};
-use std::ops::Deref;
+use std::{borrow::Cow, ops::Deref};
 
 /// A name and its value.
-pub type Pair<'t> = (RawString<'t>, RawString<'t>);
+pub type Pair<'t> = (Cow<'t, str>, Cow<'t, str>);
 
 /// A list of names and values, read over and over.
 #[derive(Debug, Default)]
@@ -113,7 +113,7 @@ impl<'t> Pairs<'t> {
                 && rest.starts_with(before)
                 && let Some(pair) = self.previous.pairs.get(index)
             {
-                self.list.pairs.push(*pair);
+                self.list.pairs.push(pair.clone());
                 self.list.ends.push(Some(at + before.len()));
                 scanner.go(at + before.len());
             } else if index > 0 && !self.between.is_empty() && rest.starts_with(self.between) {
@@ -122,7 +122,7 @@ impl<'t> Pairs<'t> {
                     return Ok(any);
                 }
                 let (value, end) = RawString::scan(text, end + self.middle.len() - 1)?;
-                self.list.pairs.push((name, value));
+                self.list.pairs.push((name.text(), value.text()));
                 self.list.ends.push(Some(end));
                 scanner.go(end);
             } else {
@@ -180,7 +180,7 @@ impl<'t> Pairs<'t> {
 
     fn push(&mut self, name: Scalar<'t>, value: Scalar<'t>, end: Option<usize>) {
         if let Some(name) = name.raw() {
-            self.list.pairs.push((name, value.raw().unwrap_or_default()));
+            self.list.pairs.push((name.text(), value.text_or_empty()));
             self.list.ends.push(end);
         }
     }

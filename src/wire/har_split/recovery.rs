@@ -4,6 +4,7 @@ use super::{
     Fault, Scanner,
     boundary::{after_comma, object_end, skip_white},
 };
+use std::ops::Range;
 
 /// Where reading can go on after damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,22 +27,27 @@ pub fn recover(text: &[u8], start: usize, fault: usize, budget: &mut usize) -> O
         after_comma(window, *end).is_some() || window.get(next) == Some(&b']')
     });
     *budget = budget.saturating_sub(end.unwrap_or(window.len()).saturating_sub(start));
-    match (next_entry(window, fault, end.unwrap_or(window.len()), budget), end) {
+    match (next_entry(window, start.saturating_add(1)..end.unwrap_or(window.len()), fault, budget), end) {
         (Some(entry), _) => Some(Next::Entry(entry)),
         (None, end) => end.map(Next::Behind),
     }
 }
 
-/// The first sound object between two offsets that follows a comma and has a member `request`.
-fn next_entry(text: &[u8], from: usize, to: usize, budget: &mut usize) -> Option<usize> {
-    memchr::memchr_iter(b'{', text.get(from..to)?).map(|found| from + found).find(|brace| {
+/// The first sound object in a range that follows a comma, has a member `request` and reaches behind the fault: the
+/// fault may have shown only inside of it, as where a closing quote is missing before.
+fn next_entry(text: &[u8], range: Range<usize>, fault: usize, budget: &mut usize) -> Option<usize> {
+    let from = range.start;
+    memchr::memchr_iter(b'{', text.get(range)?).map(|found| from + found).find(|brace| {
         let follows = text.get(..*brace).unwrap_or_default().trim_ascii_end().ends_with(b",");
-        follows && text.get(skip_white(text, brace + 1)) == Some(&b'"') && *budget > 0 && is_entry(text, *brace, budget)
+        follows
+            && text.get(skip_white(text, brace + 1)) == Some(&b'"')
+            && *budget > 0
+            && entry_end(text, *brace, budget) > Some(fault)
     })
 }
 
-/// The object at `start` is sound, as far as the text goes, and has a member `request`.
-fn is_entry(text: &[u8], start: usize, budget: &mut usize) -> bool {
+/// Where the object at `start` ends, or the text inside of it, if it is sound and has a member `request`.
+fn entry_end(text: &[u8], start: usize, budget: &mut usize) -> Option<usize> {
     let mut scanner = Scanner::new(text, start);
     let mut request = false;
     let read = scanner.object(|scanner, key| {
@@ -49,5 +55,9 @@ fn is_entry(text: &[u8], start: usize, budget: &mut usize) -> bool {
         scanner.skip()
     });
     *budget = budget.saturating_sub(scanner.at().saturating_sub(start));
-    request && matches!(read, Ok(()) | Err(Fault::End))
+    match read {
+        Ok(()) if request => Some(scanner.at()),
+        Err(Fault::End) if request => Some(text.len()),
+        _ => None,
+    }
 }

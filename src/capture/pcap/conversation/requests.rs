@@ -1,11 +1,12 @@
 //! The client's half of a conversation: each request begins an exchange.
 
-use super::Conversation;
+use super::{Conversation, MOST_OPEN};
 use crate::{
     capture::pcap::{
         body::Body,
-        exchange::{Exchange, Head, Message},
+        exchange::{Exchange, Message},
         half::Torn,
+        head::Head,
         run::Run,
     },
     model::Missing,
@@ -46,6 +47,13 @@ impl Conversation {
         let asked = self.server.zip(message.first.ack).map(|(server, ack)| server.offset_of(ack));
         let entry = run.entry();
         self.exchanges.push_back(Exchange { asked, request: Some(message), ..Exchange::new(entry) });
+        if self.exchanges.len() > self.answering.saturating_add(MOST_OPEN) {
+            let message =
+                format!("more than {MOST_OPEN} requests of a connection are open at a time; the oldest are given up");
+            run.account.caveat("limit-reached", message);
+            self.is_torn = true;
+            self.leave_unanswered();
+        }
         entry
     }
 

@@ -4,8 +4,9 @@ use super::{Conversation, Stalled, Turn};
 use crate::{
     capture::pcap::{
         body::Body,
-        exchange::{Exchange, Head, Message},
+        exchange::{Exchange, Message},
         half::{Event, Torn},
+        head::Head,
         run::Run,
     },
     model::{End, Missing},
@@ -92,8 +93,8 @@ impl Conversation {
             return;
         }
         self.find_request(from, run);
-        let method = self.exchanges.get(self.answering).and_then(Exchange::method).unwrap_or_default();
-        let framing = Framing::of_response(&method, &head);
+        let method = self.exchanges.get(self.answering).map_or("", Exchange::method);
+        let framing = Framing::of_response(method, &head);
         if head.status == 101 {
             self.turn = Turn::Upgraded;
             if tokens(&head.fields, "upgrade").iter().any(|protocol| protocol == "h2c") {
@@ -156,8 +157,8 @@ impl Conversation {
         }
     }
 
-    /// The present exchange's response was lost by the capture.
-    fn leave_unanswered(&mut self) {
+    /// The present exchange's response was lost by the capture, or is waited for no longer.
+    pub(super) fn leave_unanswered(&mut self) {
         if let Some(exchange) = self.exchanges.get_mut(self.answering)
             && exchange.response.is_none()
         {
