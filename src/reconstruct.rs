@@ -18,6 +18,7 @@ mod scope;
 mod settle;
 
 pub use introduce::answers;
+pub use resolve::authority;
 pub use scope::{client_scope, initializes};
 pub use settle::is_open_stream;
 
