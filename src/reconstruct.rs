@@ -13,6 +13,7 @@ mod gateway;
 mod index;
 mod introduce;
 mod order;
+mod progress;
 mod resolve;
 mod scope;
 mod settle;
@@ -102,6 +103,7 @@ pub fn capture(mut exchanges: Vec<Exchange>) -> Capture {
     let initialized = exchanges.iter().enumerate().filter(|(_, x)| initializes(x) && x.session.is_none());
     let initialized = initialized.map(|(i, x)| ((Arc::clone(&x.endpoint), client_scope(x)), i as u32)).collect();
     let usual = gateway::Usual::new(&exchanges);
+    let with_sessions = seeds.iter().filter(|s| s.id.is_some()).map(|s| Arc::clone(&s.endpoint)).collect();
     let run = Run {
         exchanges: &exchanges,
         clock: &clock,
@@ -111,6 +113,7 @@ pub fn capture(mut exchanges: Vec<Exchange>) -> Capture {
         tools: &tools,
         initialized: &initialized,
         usual: &usual,
+        with_sessions: &with_sessions,
     };
     let mut sessions: Vec<Session> = seeds.par_iter().map(|seed| build::session(&run, seed)).collect();
     name_owners(&mut sessions);
@@ -129,17 +132,23 @@ fn last_seen(exchange: &Exchange) -> Option<Time> {
 /// Cursors of other sessions were resolved to an exchange; now that all sessions are built, to its stream.
 fn name_owners(sessions: &mut [Session]) {
     let mut owners = Vec::new();
+    let mut streams: HashMap<u32, HashMap<u32, u32>> = HashMap::new();
     for (session, facts) in sessions.iter().enumerate() {
         for (number, resumption) in facts.resumptions.iter().enumerate() {
             let Some((owner, exchange)) = resumption.owner else { continue };
-            let streams = &sessions[owner as usize].streams;
-            let stream = streams.iter().position(|s| s.legs.iter().any(|leg| leg.exchange == exchange));
-            owners.push((session, number, stream.map(|s| (owner, s as u32))));
+            let streams = streams.entry(owner).or_insert_with(|| streams_by_exchange(&sessions[owner as usize]));
+            owners.push((session, number, streams.get(&exchange).map(|stream| (owner, *stream))));
         }
     }
     for (session, number, owner) in owners {
         sessions[session].resumptions[number].owner = owner;
     }
+}
+
+/// The stream that each exchange of a session is a connection of.
+fn streams_by_exchange(session: &Session) -> HashMap<u32, u32> {
+    let streams = session.streams.iter().enumerate();
+    streams.flat_map(|(number, s)| s.legs.iter().map(move |leg| (leg.exchange, number as u32))).collect()
 }
 
 /// The annotations of every captured `tools/list`; of several, the last one counts.
