@@ -8,6 +8,7 @@ pub mod sessions;
 pub mod table;
 pub mod text;
 pub mod timeline;
+pub mod transcript;
 
 /// How a format for people is to look.
 #[derive(Clone, Copy, Debug, Default)]

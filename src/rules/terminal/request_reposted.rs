@@ -53,7 +53,8 @@ fn report(case: &Case<'_>, repeat: &Repeat<'_>, a: &Exchange, b: &Exchange) -> F
         (true, "tools/call") => Severity::Error,
         _ => Severity::Warning,
     };
-    let party = if a.vantage == Vantage::Client { Party::Client } else { Party::Unknown };
+    // HTTP libraries and proxies repeat what got no answer; after the head of one only the client itself does.
+    let party = if a.vantage == Vantage::Client || a.status.is_some() { Party::Client } else { Party::Unknown };
     let what = match (both, a.status.is_none()) {
         (true, _) => "and the server took both",
         (false, true) => "after the first had got no answer",

@@ -9,9 +9,9 @@ pub struct IdTexts(HashMap<EventId, Arc<str>>);
 
 impl IdTexts {
     /// Gathers the texts that digestion kept, if they are wanted at all.
-    pub fn of(wanted: bool, exchanges: &[Exchange]) -> Self {
+    pub fn of<'e>(wanted: bool, exchanges: impl IntoIterator<Item = &'e Exchange>) -> Self {
         let mut texts = HashMap::new();
-        for exchange in exchanges.iter().filter(|_| wanted) {
+        for exchange in exchanges.into_iter().filter(|_| wanted) {
             if let Some((id, text)) = exchange.cursor.as_ref().and_then(|c| Some((c.id, c.text.as_ref()?))) {
                 texts.insert(id, Arc::clone(text));
             }
