@@ -68,10 +68,10 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     let mut clashes: BTreeMap<Option<EventId>, Vec<(Use, Use)>> = BTreeMap::new();
     for group in uses.chunk_by(|a, b| a.id == b.id).filter(|g| g.len() > 1) {
         let Some(other) = group.iter().find(|u| differ(&group[0], u)) else { continue };
-        let used = case.session.resumptions.iter().any(|r| {
-            r.cursor.id == group[0].id && r.resolved == Resolved::Ambiguous
-                || r.cursor.id == group[0].id && r.exchange > other.exchange
-        });
+        let used =
+            case.session.resumptions.iter().any(|r| {
+                r.cursor.id == group[0].id && (r.resolved == Resolved::Ambiguous || r.exchange > other.exchange)
+            });
         clashes.entry(used.then_some(group[0].id)).or_default().push((group[0], *other));
     }
     for (cursor, clashes) in clashes {

@@ -91,7 +91,7 @@ fn in_flight(case: &Case<'_>, number: u32, stream: &Stream, leg: &Leg, cursor: E
     let resumed = leg.cursor.is_some();
     // A first GET would be opened anyway; a GET that reopens the standalone stream is that stream's reconnect.
     let gets = |x: &&u32| **x < next && case.exchange(**x).method == Method::Get && case.exchange(**x).cursor.is_none();
-    let earlier = case.session.exchanges.iter().filter(gets).last();
+    let earlier = case.session.exchanges.iter().rfind(gets);
     let Some(post) = stream.legs.first().map(|l| l.exchange) else { return };
     let reopens = earlier.is_some_and(|x| {
         let ended = case.exchange(*x).ended;

@@ -68,16 +68,14 @@ fn report(case: &Case<'_>, number: u32, first: &Terminal, again: &[&Terminal], l
     let times = again.len() + 1;
     let same_event = again.iter().all(|t| t.event_id.is_some() && t.event_id == first.event_id);
     let other_connection = again.iter().any(|t| t.at.exchange != first.at.exchange);
-    let party = if request.direction == Direction::Server {
-        Party::Client
-    } else if again.iter().any(|t| late.contains(&t.at.exchange)) {
+    let by_client = request.direction == Direction::Server;
+    let party = if by_client || again.iter().any(|t| late.contains(&t.at.exchange)) {
         Party::Client
     } else if again.iter().all(|t| t.stream.is_some()) {
         Party::Server
     } else {
         Party::Unknown
     };
-    let by_client = request.direction == Direction::Server;
     let severity = match (request.side_effecting, same_event) {
         (true, _) => Severity::Error,
         (false, false) if other_connection && !by_client => Severity::Error,
