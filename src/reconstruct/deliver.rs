@@ -118,8 +118,25 @@ impl Builder<'_> {
             let sent = self.exchange(requests[**r as usize].at.exchange);
             sent.at.source != self.exchange(exchange).at.source
         };
+        // The id of a request of this very POST, in the other type: an answer to that one, under a wrong id.
+        if own.is_none() && direction == Direction::Client && self.answers_own_in_other_type(id, exchange) {
+            return None;
+        }
         let sent = || newest(same.partition_point(before));
         own.or_else(sent).or_else(|| same.iter().take(MOST_OTHERS).find(other_clock)).copied()
+    }
+
+    /// An open request of the exchange has the same id but for its type: `"1"` and `1`.
+    fn answers_own_in_other_type(&self, id: &str, exchange: u32) -> bool {
+        let other = match id.strip_prefix('"').and_then(|i| i.strip_suffix('"')) {
+            Some(text) => text.to_owned(),
+            None => format!("\"{id}\""),
+        };
+        let same = self.by_id.get(&(Direction::Client, other.into())).map_or(&[][..], Vec::as_slice);
+        same.iter()
+            .rev()
+            .map(|r| &self.session.requests[*r as usize])
+            .any(|r| r.at.exchange == exchange && r.terminals.is_empty())
     }
 
     /// A request from the server, unless it is the second delivery of one that is known.

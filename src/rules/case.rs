@@ -4,8 +4,8 @@ use super::{Case, Evidence, Finding, Party, Rule, Severity};
 use crate::{
     evidence::Locus,
     model::{
-        Direction, End, EventLog, Exchange, Leg, Method, Missing, OpenedBy, Receipt, Request, RequestState, Resolved,
-        Resumption, Side, Stream, Terminal, Time, Transport,
+        Body, Direction, End, EventLog, Exchange, Leg, Method, Missing, OpenedBy, Receipt, Request, RequestState,
+        Resolved, Resumption, Shape, Side, Stream, Terminal, Time, Transport,
     },
     reconstruct::clock,
 };
@@ -246,5 +246,17 @@ impl<'c> Case<'c> {
     /// The severity of a finding about a loss: an error where the request stays open for good.
     pub fn loss(&self, request: u32) -> Severity {
         if self.is_settled(request) { Severity::Warning } else { Severity::Error }
+    }
+
+    /// The capture lacks an event stream of this session that began before an exchange, and ids of this form may stand in
+    /// several streams: whose the cursor is was not seen for certain.
+    pub fn owner_is_uncertain(&self, resumption: &Resumption) -> bool {
+        let may_repeat = matches!(resumption.cursor.shape, Shape::Decimal | Shape::Slash | Shape::Suffix)
+            || resumption.cursor.is_session_id;
+        let legs = self.session.streams.iter().flat_map(|s| &s.legs);
+        let unseen = |leg: &Leg| {
+            leg.exchange < resumption.exchange && matches!(self.exchange(leg.exchange).response, Body::NotCaptured(_))
+        };
+        may_repeat && legs.into_iter().any(unseen)
     }
 }

@@ -131,6 +131,10 @@ fn report(
     if resumes.len() > 1 {
         finding = finding.and(Locus::response(resumes[resumes.len() - 1].exchange), "the last empty replay");
     }
+    if !case.streams_are_captured_since(case.request(request).at.exchange) {
+        let why = "the answer did not come on a stream that the capture lacks";
+        finding = finding.severity(Severity::Warning).assuming(Certainty::Possible, why);
+    }
     if !known {
         finding = finding.severity(Severity::Warning).assuming(
             Certainty::Possible,

@@ -60,7 +60,10 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
             .of_stream(resumption.stream)
             .with_cursor(resumption.cursor.id)
             .counting(leaks.len(), leaks.iter().map(|(_, o)| o.exchange));
-        if owner.certainty != Certainty::Certain {
+        if resumption.owner.is_some() && case.owner_is_uncertain(resumption) {
+            let why = "this session did not deliver the same in what the capture lacks";
+            finding = finding.severity(Severity::Warning).assuming(Certainty::Possible, why);
+        } else if owner.certainty != Certainty::Certain {
             finding = finding.assuming(owner.certainty, "an equal payload is the same message");
         }
         found.push(finding);

@@ -2,7 +2,7 @@
 
 use crate::{
     evidence::Locus,
-    model::{Direction, EventId, OpenedBy, Resolved, Resumption},
+    model::{Body, Direction, EventId, OpenedBy, Resolved, Resumption},
     rules::{Case, Certainty, Check, Family, Finding, Party, Rule, STREAMABLE, Severity},
 };
 use std::collections::{BTreeMap, HashMap};
@@ -51,7 +51,11 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
                 .of_request(request)
                 .of_stream(stream)
                 .with_cursor(resumption.cursor.id);
-            if resumption.resolved == Resolved::Temporal {
+            let post = &case.exchange(case.request(request).at.exchange).response;
+            if case.owner_is_uncertain(resumption) || matches!(post, Body::NotCaptured(_)) {
+                let why = "what the capture lacks would not show another owner, or a task";
+                finding = finding.severity(Severity::Warning).assuming(Certainty::Possible, why);
+            } else if resumption.resolved == Resolved::Temporal {
                 finding = finding
                     .severity(Severity::Warning)
                     .assuming(Certainty::Possible, "the cursor belongs to the only stream that could be meant");

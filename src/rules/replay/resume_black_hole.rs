@@ -110,6 +110,10 @@ fn judge(case: &Case<'_>, resumption: &Resumption, request: u32, stream: Option<
         .with_cursor(resumption.cursor.id)
         .severity(severity);
     finding.kind = kind;
+    if !case.streams_are_captured_since(case.request(request).at.exchange) {
+        let why = "the answer did not come on a stream that the capture lacks";
+        finding = finding.severity(Severity::Warning).assuming(Certainty::Possible, why);
+    }
     Some(match (stream, resumption.resolved) {
         (None, _) => finding.severity(Severity::Warning).assuming(
             Certainty::Possible,

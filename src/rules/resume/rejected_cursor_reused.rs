@@ -2,6 +2,7 @@
 
 use crate::{
     evidence::Locus,
+    model::Body,
     rules::{Case, Check, Family, Finding, Party, Rule, STREAMABLE, Severity},
 };
 use std::collections::BTreeMap;
@@ -32,7 +33,8 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
         }
         let gone = exchange.status == Some(404) && case.accepted_after(resumption.exchange).is_none();
         let missing = exchange.session.is_none() || super::super::answer::speaks_of_missing_session(exchange);
-        let busy = super::super::answer::says_busy(exchange);
+        // A refusal whose words were not captured may have said anything.
+        let busy = super::super::answer::says_busy(exchange) || matches!(exchange.response, Body::NotCaptured(_));
         let refuses = matches!(exchange.status, Some(400 | 404 | 410 | 422)) && !gone && !missing && !busy;
         if refuses && !case.capture.is_from_gateway(exchange) {
             refused.entry(resumption.cursor.id).or_insert((resumption.exchange, Vec::new()));

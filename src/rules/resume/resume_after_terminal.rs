@@ -67,14 +67,18 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
             let last = resumes[resumes.len() - 1].resumption.exchange;
             finding = finding.and(Locus::request(last), "the last such resume");
         }
-        found.push(weigh(finding, &resumes));
+        found.push(weigh(case, finding, &resumes));
     }
 }
 
 /// Certainty by the best proof among the resumes.
-fn weigh(finding: Finding, resumes: &[Late<'_>]) -> Finding {
+fn weigh(case: &Case<'_>, finding: Finding, resumes: &[Late<'_>]) -> Finding {
     let proven = |late: &&Late<'_>| late.answers.iter().all(|(_, answer)| answer.receipt == Receipt::Proven);
     let exact = |late: &&Late<'_>| late.resumption.resolved == Resolved::Exact;
+    if resumes.iter().all(|late| case.owner_is_uncertain(late.resumption)) {
+        let why = "no stream that the capture lacks carried the same id";
+        return finding.severity(Severity::Warning).assuming(Certainty::Possible, why);
+    }
     if resumes.iter().any(|late| proven(&late) && exact(&late)) {
         return finding;
     }

@@ -38,11 +38,12 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
         let refused = exchange.status.is_some_and(|s| s >= 400);
         // A client's response answers a request of the server's; an id in a refusal answers what it came with.
         let Some(id) = id.as_deref().filter(|_| terminal.at.part == Part::Response && !refused) else { continue };
-        if by_id.contains_key(id) {
+        let other = other_type(id).and_then(|other| by_id.get(&*other)).map_or(&[][..], Vec::as_slice);
+        let of_own_post = other.iter().any(|r| case.request(*r).at.exchange == terminal.at.exchange);
+        if by_id.contains_key(id) && !of_own_post {
             // The request is there, later by the clock: the clocks are wrong, and not the server.
             continue;
         }
-        let other = other_type(id).and_then(|other| by_id.get(&*other)).map_or(&[][..], Vec::as_slice);
         match meant(case, other, terminal) {
             Some(request) => found.push(id_type_changed(case, id, request, terminal)),
             None => found.push(orphan(case, id, terminal, lost)),
