@@ -19,6 +19,7 @@ mod scope;
 mod settle;
 
 pub use introduce::answers;
+pub use resolve::authority;
 pub use scope::{client_scope, initializes};
 pub use settle::is_open_stream;
 

@@ -1,5 +1,6 @@
 //! Reports and sessions to text: one file a format. Whatever is printed goes through [`crate::redact`] first.
 
+mod caveats;
 pub mod formats;
 pub mod json;
 pub mod ndjson;

@@ -64,22 +64,20 @@ fn named(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for rest in text.split("crate::").skip(1) {
         if let Some(list) = rest.strip_prefix('{') {
-            let (mut depth, mut word, mut begins) = (1, String::new(), true);
-            for c in list.chars() {
+            // Only the first word behind the brace, and behind a comma that lies in no brace within, is a module.
+            let (mut depth, mut begins, mut rest) = (1, true, list);
+            while let Some(c) = rest.chars().next().filter(|_| depth > 0) {
+                let word: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+                rest = &rest[word.len().max(c.len_utf8())..];
                 match c {
                     '{' => depth += 1,
                     '}' => depth -= 1,
-                    ',' if depth == 1 => begins = true,
-                    c if depth == 1 && begins && (c.is_alphanumeric() || c == '_') => word.push(c),
-                    c if c.is_whitespace() => {}
-                    _ => begins = false,
-                }
-                if !word.is_empty() && !(c.is_alphanumeric() || c == '_') {
-                    found.push(std::mem::take(&mut word));
-                    begins = c == ',' && depth == 1;
-                }
-                if depth == 0 {
-                    break;
+                    ',' => begins = depth == 1,
+                    _ if begins && !word.is_empty() => {
+                        found.push(word);
+                        begins = false;
+                    }
+                    _ => {}
                 }
             }
         } else {

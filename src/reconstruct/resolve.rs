@@ -196,7 +196,7 @@ impl Builder<'_> {
 }
 
 /// Scheme and host of an endpoint.
-pub(super) fn authority(endpoint: &str) -> &str {
+pub fn authority(endpoint: &str) -> &str {
     let start = endpoint.find("://").map_or(0, |at| at + 3);
     let end = endpoint[start..].find('/').map_or(endpoint.len(), |at| start + at);
     &endpoint[..end]

@@ -30,6 +30,12 @@ pub fn last_heard(exchange: &Exchange) -> Option<Time> {
     exchange.ended.or(exchange.head).or(exchange.sent)
 }
 
+/// Two records of one exchange, in two files of the run: no two requests start within a millisecond in both.
+pub fn is_recorded_twice(a: &Exchange, b: &Exchange) -> bool {
+    let together = a.sent.zip(b.sent).is_some_and(|(a, b)| b.since(a).unsigned_abs() <= 1000);
+    a.at.source != b.at.source && together
+}
+
 /// The resume was made by GET, as the protocol wants it.
 pub fn by_get(resumption: &Resumption, exchange: &Exchange) -> bool {
     exchange.method == Method::Get

@@ -6,6 +6,11 @@ use super::{Rule, event, http, reconnect, replay, resume, session, terminal};
 pub static ALL: &[&Rule] = &[
     &event::event_id_not_unique::RULE,
     &event::truncated_final_event::RULE,
+    &event::undecodable_message::RULE,
+    &event::cursor_unusable::RULE,
+    &event::priming_missing::RULE,
+    &event::priming_to_old_client::RULE,
+    &event::buffered_stream::RULE,
     &session::cursor_from_legacy_sse::RULE,
     &session::cursor_from_other_session::RULE,
     &session::cursor_without_session::RULE,
@@ -61,4 +66,11 @@ pub static ALL: &[&Rule] = &[
     &reconnect::terminal_replay_loop::RULE,
     &http::legacy_mechanism_in_modern_era::RULE,
     &http::modern_request_lost::RULE,
+    &http::intermediary_404::RULE,
+    &http::wrong_status_or_content_type::RULE,
+    &http::missing_negotiation_headers::RULE,
+    &http::batch_not_allowed::RULE,
+    &http::legacy_artifact_from_modern_server::RULE,
+    &http::header_body_mismatch::RULE,
+    &http::session_header_not_exposed::RULE,
 ];

@@ -2,10 +2,10 @@
 
 use crate::{
     evidence::Locus,
-    model::{Direction, OpenedBy, Resolved, Resumption},
+    model::{Direction, EventId, OpenedBy, Resolved, Resumption},
     rules::{Case, Certainty, Check, Family, Finding, Party, Rule, STREAMABLE, Severity},
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -26,8 +26,12 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     if !case.is_streamable() {
         return;
     }
+    let standalone = standalone_events(case);
     for (resumption, _) in case.resumes() {
         let Some((stream, facts)) = case.meant(resumption) else { continue };
+        if facts.opened_by == OpenedBy::Post {
+            found.extend(of_standalone(case, resumption, stream, &standalone));
+        }
         if facts.opened_by == OpenedBy::Resume {
             continue;
         }
@@ -57,6 +61,57 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
             found.push(finding);
         }
     }
+}
+
+/// Messages that standalone streams delivered, by id and content; none where nobody resumed.
+fn standalone_events(case: &Case<'_>) -> HashMap<(EventId, u64), Locus> {
+    let mut events = HashMap::new();
+    let streams =
+        case.session.streams.iter().filter(|s| s.opened_by == OpenedBy::Get && !case.session.resumptions.is_empty());
+    for leg in streams.flat_map(|s| &s.legs) {
+        let Some(log) = case.log(leg.exchange) else { continue };
+        for (event, fact) in log.events.iter().enumerate().filter(|(_, e)| e.is_message()) {
+            if let Some(id) = fact.explicit_id() {
+                events.entry((id, fact.payload)).or_insert(Locus::event(leg.exchange, event as u32));
+            }
+        }
+    }
+    events
+}
+
+/// The resume of a request's stream delivered what the standalone stream had delivered before.
+fn of_standalone(
+    case: &Case<'_>,
+    resumption: &Resumption,
+    stream: u32,
+    standalone: &HashMap<(EventId, u64), Locus>,
+) -> Option<Finding> {
+    let log =
+        case.log(resumption.exchange).filter(|_| !standalone.is_empty() && resumption.resolved == Resolved::Exact)?;
+    let mut again = log.events.iter().enumerate().filter_map(|(event, fact)| {
+        let first =
+            standalone.get(&(fact.explicit_id()?, fact.payload)).filter(|at| at.exchange < resumption.exchange)?;
+        Some((event as u32, *first))
+    });
+    let (event, first) = again.next()?;
+    let count = 1 + again.count();
+    let message = format!(
+        "the resume of stream {} delivered {count} message(s) of the standalone stream",
+        case.stream(stream).label
+    );
+    Some(
+        case.finding(
+            &RULE,
+            Party::Server,
+            message,
+            Locus::event(resumption.exchange, event),
+            "a message of another stream",
+        )
+        .and(first, "it was delivered there before")
+        .of_stream(stream)
+        .with_cursor(resumption.cursor.id)
+        .counting(count, [resumption.exchange]),
+    )
 }
 
 /// Messages on a resumed connection that belong to requests of other streams, by request.

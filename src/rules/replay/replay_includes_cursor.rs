@@ -2,7 +2,7 @@
 
 use crate::{
     evidence::Locus,
-    model::{Body, EventFact, EventFlags, EventId, EventLog, Message, Resolved, Resumption},
+    model::{Body, EventFact, EventFlags, EventLog, Message, Resolved, Resumption},
     rules::{Case, Certainty, Check, Family, Finding, Party, Rule, STREAMABLE, Severity},
 };
 
@@ -42,8 +42,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
 
 /// Where the cursor's own event is not in the capture, nobody knows that it was the same one.
 fn unseen(case: &Case<'_>, resumption: &Resumption, gap: &mut Option<u32>) -> Option<(Certainty, &'static str)> {
-    let deliveries = case.capture.index.deliveries(resumption.cursor.id);
-    if deliveries.iter().any(|(x, _)| *x < resumption.exchange && case.capture.homes[*x as usize] == case.index) {
+    if own_deliveries(case, resumption).next().is_some() {
         return None;
     }
     let gap = *gap.get_or_insert_with(|| {
@@ -64,13 +63,19 @@ fn first_with_id(log: &EventLog) -> Option<(u32, &EventFact)> {
 
 /// No captured event of the session bears this id with other content: then the id would be used twice.
 fn is_the_same(case: &Case<'_>, resumption: &Resumption, fact: &EventFact) -> bool {
-    let id: EventId = resumption.cursor.id;
-    let before = case.capture.index.deliveries(id).iter().filter(|(x, _)| *x < resumption.exchange);
-    let mut own = before.filter(|(x, _)| case.capture.homes[*x as usize] == case.index).take(64);
+    let mut own = own_deliveries(case, resumption);
     own.all(|(exchange, event)| {
         let known = case.log(*exchange).and_then(|l| l.events.get(*event as usize));
         known.is_none_or(|known| known.payload == fact.payload)
     })
+}
+
+/// The last deliveries of the cursor in this session before the resume: exchange and event.
+fn own_deliveries<'c>(case: &Case<'c>, resumption: &Resumption) -> impl Iterator<Item = &'c (u32, u32)> {
+    let deliveries = case.capture.index.deliveries(resumption.cursor.id);
+    let before = deliveries.partition_point(|(x, _)| *x < resumption.exchange);
+    let (homes, index) = (&case.capture.homes, case.index);
+    deliveries[..before].iter().rev().take(64).filter(move |(x, _)| homes[*x as usize] == index)
 }
 
 fn report(case: &Case<'_>, resumption: &Resumption, event: u32, fact: &EventFact) -> Finding {

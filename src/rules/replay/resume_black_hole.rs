@@ -3,7 +3,7 @@
 use super::ambiguous_empty_replay::{invites, open_for};
 use crate::{
     evidence::Locus,
-    model::{End, OpenedBy, RequestState, Resolved, Resumption, Side},
+    model::{End, Leg, OpenedBy, RequestState, Resolved, Resumption, Side},
     reconstruct::is_open_stream,
     rules::{Case, Certainty, Check, Family, Finding, Party, Rule, STREAMABLE, Severity, Threshold, case::SECOND},
 };
@@ -76,6 +76,9 @@ fn judge(case: &Case<'_>, resumption: &Resumption, request: u32, stream: Option<
     let by_client = exchange.end == End::Abrupt(Side::Client);
     let resumed_again = case.resumes().any(|(r, _)| r.exchange > resumption.exchange && r.stream == resumption.stream);
     // A client that leaves within seconds and comes back was only cut off.
+    if progresses_elsewhere(case, resumption.exchange, request) {
+        return None;
+    }
     let cancelled = case.request(request).cancelled.map(|(_, time)| time);
     let silent = match cancelled {
         // A cancel after a long silence is the client's timeout, and a consequence; an early one explains the end.
@@ -117,4 +120,19 @@ fn judge(case: &Case<'_>, resumption: &Resumption, request: u32, stream: Option<
         }
         _ => finding.assuming(Certainty::Likely, "the request does not simply run that long"),
     })
+}
+
+/// Progress of the request arrives on another connection meanwhile: then it simply runs long.
+fn progresses_elsewhere(case: &Case<'_>, resume: u32, request: u32) -> bool {
+    let Some(token) = case.request(request).token else { return false };
+    let sent = case.exchange(resume).sent;
+    let meanwhile =
+        |leg: &&Leg| leg.exchange != resume && (leg.exchange > resume || leg.ended.is_none() || leg.ended > sent);
+    case.session.streams.iter().flat_map(|s| &s.legs).filter(meanwhile).filter_map(|leg| case.log(leg.exchange)).any(
+        |log| {
+            log.tokens.iter().any(|(event, t)| {
+                *t == token && log.time_of(*event).is_none_or(|time| sent.is_none_or(|sent| time > sent))
+            })
+        },
+    )
 }

@@ -3,7 +3,7 @@
 use crate::{
     evidence::Locus,
     model::{Direction, EventId, Id128, Leg, LegEnd, Message, MessageKind, Stream, Time},
-    rules::{Case, Check, Family, Finding, Party, Rule, STREAMABLE, Severity},
+    rules::{Case, Check, Family, Finding, Party, Rule, STREAMABLE, Severity, case::is_recorded_twice},
 };
 use std::collections::{BTreeMap, HashMap};
 
@@ -71,8 +71,10 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
         }
     }
     // One message may be known by both keys: by place it is one.
+    let one_record = |a: Place, b: Place| is_recorded_twice(case.exchange(a.0), case.exchange(b.0));
     let twice = sent.into_values().filter(|s| !s.ambiguous).filter_map(|s| Some((s.first, s.again?)));
-    let pairs: BTreeMap<Place, Place> = twice.map(|(first, again)| (again, first)).collect();
+    let pairs: BTreeMap<Place, Place> =
+        twice.filter(|(first, again)| !one_record(*first, *again)).map(|(first, again)| (again, first)).collect();
     if !pairs.is_empty() {
         report(case, &pairs, found);
     }
