@@ -265,6 +265,11 @@ impl<'c> Case<'c> {
         self.ledger.last_answered(request)
     }
 
+    /// When progress was last reported with a token, on any connection.
+    pub fn last_progress(&self, token: u64) -> Option<Time> {
+        self.ledger.last_progress(token)
+    }
+
     /// The same client initialized again after an exchange.
     pub fn reinitialized_after(&self, exchange: u32) -> Option<u32> {
         self.capture.initialized_after(&self.session.endpoint, self.session.client_scope, exchange)
