@@ -97,7 +97,7 @@ pub enum End {
 #[serde(rename_all = "snake_case")]
 pub enum Content {
     /// An event stream.
-    Events(EventLog),
+    Events(Box<EventLog>),
     /// One JSON-RPC message, or the members of a batch.
     Messages(Vec<Message>),
     /// Neither.

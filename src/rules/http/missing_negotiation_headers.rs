@@ -44,7 +44,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
         if late && case.session.complete_from_start {
             match exchange.headers.protocol_version.as_deref() {
                 None if keeps_version => {
-                    found.push(report(case, index, "version-missing", "MCP-Protocol-Version is missing"))
+                    found.push(report(case, index, "version-missing", "MCP-Protocol-Version is missing"));
                 }
                 Some(version) if Era::of_version(version).is_some_and(|era| era != case.session.era) => {
                     found.push(report(

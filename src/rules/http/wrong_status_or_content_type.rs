@@ -49,7 +49,7 @@ fn fault(exchange: &Exchange) -> Option<(&'static str, &'static str, Severity)> 
         },
         Method::Post if !exchange.messages().is_empty() => {
             let body = exchange.response.content().is_some();
-            (status != 202 || body && status == 202).then_some((
+            (status != 202 || body).then_some((
                 "notification",
                 "a notification or response was not answered 202 without a body",
                 Severity::Warning,

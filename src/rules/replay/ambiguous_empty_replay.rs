@@ -75,7 +75,8 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     if !case.is_streamable() {
         return;
     }
-    let mut groups: BTreeMap<(Option<u32>, Option<u32>, bool), Vec<&Resumption>> = BTreeMap::new();
+    // By stream, by the request that it leaves open, and whether the stream is known.
+    let mut groups = BTreeMap::<_, Vec<&Resumption>>::new();
     for (resumption, exchange) in case.resumes() {
         let long = open_for(case, exchange)
             .is_some_and(|open| open >= (case.thresholds.get(RULE.id, "black-hole") * SECOND as f64) as i64);

@@ -27,6 +27,9 @@ pub static RULE: Rule = Rule {
     check: Check::Session(check),
 };
 
+/// An exchange, and an event of its response.
+type Place = (u32, u32);
+
 /// What is known of one counter: its first and highest value, the streams that it ran through, and whether it went on
 /// from one to the next.
 #[derive(Clone, Copy)]
@@ -58,7 +61,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
 
 /// The first event at which a counter starts again at its first value: that event, the highest before, and how many
 /// ids are used again on that connection.
-fn restart(case: &Case<'_>) -> Option<((u32, u32), (u32, u32), usize)> {
+fn restart(case: &Case<'_>) -> Option<(Place, Place, usize)> {
     let climbed = case.thresholds.get(RULE.id, "climbed") as u32;
     let mut legs: Vec<(u32, u32)> = Vec::new();
     for (number, stream) in case.session.streams.iter().enumerate() {
