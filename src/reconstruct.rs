@@ -63,6 +63,8 @@ pub struct Capture {
     pub index: CursorIndex,
     /// What servers otherwise always send, by endpoint.
     usual: gateway::Usual,
+    /// The exchanges that began sessions with an `initialize`, by endpoint and client, in order.
+    beginnings: HashMap<(Arc<str>, u64), Vec<u32>>,
     /// The latest moment that anything was seen at.
     ends: Option<Time>,
 }
@@ -76,6 +78,12 @@ impl Capture {
     /// When an event arrived, as well as the capture can say.
     pub fn event_time(&self, exchange: u32, event: u32) -> Option<Time> {
         self.clock.event(&self.exchanges, exchange, event)
+    }
+
+    /// The first `initialize` of a client after an exchange, of those that began a session.
+    pub fn initialized_after(&self, endpoint: &Arc<str>, client_scope: u64, exchange: u32) -> Option<u32> {
+        let all = self.beginnings.get(&(Arc::clone(endpoint), client_scope))?;
+        all.get(all.partition_point(|x| *x <= exchange)).copied()
     }
 
     /// The latest moment of the capture.
@@ -120,8 +128,22 @@ pub fn capture(mut exchanges: Vec<Exchange>) -> Capture {
     name_owners(&mut sessions);
     let ends = exchanges.iter().filter_map(last_seen).max();
     let mut capture = Capture { exchanges, sessions, homes, tools, clock, index, usual, ends, ..Capture::default() };
+    capture.beginnings = beginnings(&capture);
     caveats::gather(&mut capture, &folded);
     capture
+}
+
+fn beginnings(capture: &Capture) -> HashMap<(Arc<str>, u64), Vec<u32>> {
+    let mut beginnings: HashMap<(Arc<str>, u64), Vec<u32>> = HashMap::new();
+    for session in &capture.sessions {
+        let first = session.exchanges.first().filter(|x| initializes(capture.exchange(**x)));
+        let Some(&first) = first else { continue };
+        beginnings.entry((Arc::clone(&session.endpoint), session.client_scope)).or_default().push(first);
+    }
+    for all in beginnings.values_mut() {
+        all.sort_unstable();
+    }
+    beginnings
 }
 
 /// When something of an exchange was seen last: events of a stream that is still open count.

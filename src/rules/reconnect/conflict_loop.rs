@@ -2,7 +2,7 @@
 
 use crate::{
     evidence::Locus,
-    model::{Direction, EventId, Exchange, LegEnd, Method, OpenedBy, Resumption, SessionEnd, Stream, Time},
+    model::{EventId, Exchange, LegEnd, Method, OpenedBy, Resumption, SessionEnd, Stream, Time},
     reconstruct::is_open_stream,
     rules::{Case, Certainty, Check, Family, Finding, Party, Rule, STREAMABLE, Severity, Threshold, answer},
 };
@@ -142,8 +142,7 @@ fn runs<'c>(case: &Case<'c>) -> Vec<Run<'c>> {
 fn discarded(case: &Case<'_>, last: u32) -> Option<(u32, u32)> {
     let given_up = matches!(case.session.end, SessionEnd::Deleted | SessionEnd::Superseded);
     let by = case.session.ended_by.filter(|by| given_up && *by > last)?;
-    let open = case.session.requests.iter().position(|r| r.direction == Direction::Client && case.is_open_at(r, by))?;
-    Some((by, open as u32))
+    Some((by, case.first_open(by)?))
 }
 
 fn report(case: &Case<'_>, run: &Run<'_>, lost: Option<(u32, u32)>) -> Finding {

@@ -65,7 +65,8 @@ fn still_open(case: &Case<'_>, request: u32, exchange: &Exchange) -> bool {
     let facts = case.request(request);
     let ended = exchange.ended;
     let until = |time: Option<crate::model::Time>| time.zip(ended).is_some_and(|(t, ended)| t <= ended);
-    let parallel = facts.terminals.iter().any(|t| until(t.time));
+    // Answers are in order of time.
+    let parallel = facts.first_terminal().is_some_and(|t| until(t.time));
     let cancelled = facts.cancelled.is_some_and(|(_, time)| until(time));
     !parallel && !cancelled
 }

@@ -23,10 +23,10 @@ pub static RULE: Rule = Rule {
 };
 
 fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
-    if !case.is_streamable() {
+    if !case.is_streamable() || case.session.resumptions.is_empty() {
         return;
     }
-    let standalone = standalone_events(case);
+    let (standalone, tokens) = (standalone_events(case), Tokens::new(case));
     for (resumption, _) in case.resumes() {
         let Some((stream, facts)) = case.meant(resumption) else { continue };
         if facts.opened_by == OpenedBy::Post {
@@ -35,7 +35,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
         if facts.opened_by == OpenedBy::Resume {
             continue;
         }
-        for (request, mut places) in foreign(case, resumption, stream) {
+        for (request, mut places) in foreign(case, resumption, stream, &tokens) {
             places.sort_unstable();
             let owner = case.request(request).stream.map(|s| case.stream(s).label.clone()).unwrap_or_default();
             let message = format!(
@@ -67,11 +67,10 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     }
 }
 
-/// Messages that standalone streams delivered, by id and content; none where nobody resumed.
+/// Messages that standalone streams delivered, by id and content.
 fn standalone_events(case: &Case<'_>) -> HashMap<(EventId, u64), Locus> {
     let mut events = HashMap::new();
-    let streams =
-        case.session.streams.iter().filter(|s| s.opened_by == OpenedBy::Get && !case.session.resumptions.is_empty());
+    let streams = case.session.streams.iter().filter(|s| s.opened_by == OpenedBy::Get);
     for leg in streams.flat_map(|s| &s.legs) {
         let Some(log) = case.log(leg.exchange) else { continue };
         for (event, fact) in log.events.iter().enumerate().filter(|(_, e)| e.is_message()) {
@@ -118,8 +117,32 @@ fn of_standalone(
     )
 }
 
+/// By progress token: the first request that used it, and the exchange of the second one.
+struct Tokens(HashMap<u64, (u32, Option<u32>)>);
+
+impl Tokens {
+    fn new(case: &Case<'_>) -> Self {
+        let mut tokens: HashMap<u64, (u32, Option<u32>)> = HashMap::new();
+        for (number, request) in case.session.requests.iter().enumerate() {
+            let Some(token) = request.token else { continue };
+            let first = tokens.entry(token).or_insert((number as u32, None));
+            if first.0 != number as u32 {
+                first.1 = first.1.or(Some(request.at.exchange));
+            }
+        }
+        Self(tokens)
+    }
+
+    /// The request that a token stood for before an exchange; one that several requests used says nothing.
+    fn owner(&self, case: &Case<'_>, token: u64, exchange: u32) -> Option<u32> {
+        let (request, second) = *self.0.get(&token)?;
+        let sent_before = case.request(request).at.exchange < exchange;
+        (sent_before && second.is_none_or(|x| x >= exchange)).then_some(request)
+    }
+}
+
 /// Messages on a resumed connection that belong to requests of other streams, by request.
-fn foreign(case: &Case<'_>, resumption: &Resumption, stream: u32) -> BTreeMap<u32, Vec<Locus>> {
+fn foreign(case: &Case<'_>, resumption: &Resumption, stream: u32, tokens: &Tokens) -> BTreeMap<u32, Vec<Locus>> {
     let mut foreign: BTreeMap<u32, Vec<Locus>> = BTreeMap::new();
     let elsewhere = |request: u32| {
         let facts = case.request(request);
@@ -133,17 +156,8 @@ fn foreign(case: &Case<'_>, resumption: &Resumption, stream: u32) -> BTreeMap<u3
     }
     let Some(log) = case.log(resumption.exchange) else { return foreign };
     for (event, token) in &log.tokens {
-        let mut owners = case
-            .session
-            .requests
-            .iter()
-            .enumerate()
-            .filter(|(_, r)| r.token == Some(*token) && r.at.exchange < resumption.exchange);
-        // A token that several requests used says nothing.
-        if let (Some((request, _)), None) = (owners.next(), owners.next())
-            && elsewhere(request as u32)
-        {
-            foreign.entry(request as u32).or_default().push(Locus::event(resumption.exchange, *event));
+        if let Some(request) = tokens.owner(case, *token, resumption.exchange).filter(|r| elsewhere(*r)) {
+            foreign.entry(request).or_default().push(Locus::event(resumption.exchange, *event));
         }
     }
     foreign

@@ -3,7 +3,7 @@
 use super::ambiguous_empty_replay::{invites, open_for};
 use crate::{
     evidence::Locus,
-    model::{End, Leg, OpenedBy, RequestState, Resolved, Resumption, Side},
+    model::{End, OpenedBy, RequestState, Resolved, Resumption, Side},
     reconstruct::is_open_stream,
     rules::{Case, Certainty, Check, Family, Finding, Party, Rule, STREAMABLE, Severity, Threshold, case::SECOND},
 };
@@ -57,8 +57,9 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     }
 }
 
-/// The silence since the last message of the connection, in microseconds.
-fn silence(case: &Case<'_>, resumption: &Resumption) -> Option<i64> {
+/// The silence since the last message of the connection, or the last progress of the request anywhere, in microseconds:
+/// a request that reports elsewhere simply runs long.
+fn silence(case: &Case<'_>, resumption: &Resumption, request: u32) -> Option<i64> {
     let exchange = case.exchange(resumption.exchange);
     let open = open_for(case, exchange)?;
     let last = case.log(resumption.exchange).and_then(|log| {
@@ -66,19 +67,18 @@ fn silence(case: &Case<'_>, resumption: &Resumption) -> Option<i64> {
         log.time_of(last as u32)
     });
     let start = exchange.head.or(exchange.sent)?;
-    Some(last.map_or(open, |last| open.saturating_sub(last.since(start))))
+    let progress = case.request(request).token.and_then(|token| case.last_progress(token));
+    Some(last.max(progress).map_or(open, |last| open.saturating_sub(last.since(start).max(0))))
 }
 
 fn judge(case: &Case<'_>, resumption: &Resumption, request: u32, stream: Option<u32>) -> Option<Finding> {
     let exchange = case.exchange(resumption.exchange);
-    let silence = silence(case, resumption)?;
+    let silence = silence(case, resumption, request)?;
     let limit = |name| (case.thresholds.get(RULE.id, name) * SECOND as f64) as i64;
     let by_client = exchange.end == End::Abrupt(Side::Client);
-    let resumed_again = case.resumes().any(|(r, _)| r.exchange > resumption.exchange && r.stream == resumption.stream);
+    let resumed_again =
+        resumption.stream.and_then(|s| case.resumes_of(s).last()).is_some_and(|last| *last > resumption.exchange);
     // A client that leaves within seconds and comes back was only cut off.
-    if progresses_elsewhere(case, resumption.exchange, request) {
-        return None;
-    }
     let cancelled = case.request(request).cancelled.map(|(_, time)| time);
     let silent = match cancelled {
         // A cancel after a long silence is the client's timeout, and a consequence; an early one explains the end.
@@ -124,19 +124,4 @@ fn judge(case: &Case<'_>, resumption: &Resumption, request: u32, stream: Option<
         }
         _ => finding.assuming(Certainty::Likely, "the request does not simply run that long"),
     })
-}
-
-/// Progress of the request arrives on another connection meanwhile: then it simply runs long.
-fn progresses_elsewhere(case: &Case<'_>, resume: u32, request: u32) -> bool {
-    let Some(token) = case.request(request).token else { return false };
-    let sent = case.exchange(resume).sent;
-    let meanwhile =
-        |leg: &&Leg| leg.exchange != resume && (leg.exchange > resume || leg.ended.is_none() || leg.ended > sent);
-    case.session.streams.iter().flat_map(|s| &s.legs).filter(meanwhile).filter_map(|leg| case.log(leg.exchange)).any(
-        |log| {
-            log.tokens.iter().any(|(event, t)| {
-                *t == token && log.time_of(*event).is_none_or(|time| sent.is_none_or(|sent| time > sent))
-            })
-        },
-    )
 }

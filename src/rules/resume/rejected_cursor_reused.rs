@@ -42,7 +42,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     }
     for (cursor, (first, again)) in refused {
         let Some(&next) = again.first() else { continue };
-        let stream = case.session.resumptions.iter().find(|r| r.exchange == first).and_then(|r| r.stream);
+        let stream = case.resumption(first).and_then(|r| r.stream);
         let request = stream.and_then(|s| case.stream(s).requests.first().copied());
         let severity = if again.len() >= 3 { Severity::Error } else { Severity::Warning };
         let times = if again.len() == 1 { "once more".to_owned() } else { format!("{} more times", again.len()) };

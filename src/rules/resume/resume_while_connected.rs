@@ -2,7 +2,7 @@
 
 use crate::{
     evidence::Locus,
-    model::{End, Leg, LegEnd, Resolved, Resumption, Side, Stream, Vantage},
+    model::{End, Leg, LegEnd, Resolved, Resumption, Side, Vantage},
     rules::{Case, Certainty, Check, Family, Finding, Party, Rule, STREAMABLE, Severity, Threshold},
 };
 
@@ -36,7 +36,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
         for leg in &stream.legs {
             let earlier = open.filter(|earlier| overlaps(earlier, leg, tolerance));
             if let Some((earlier, resumption)) = earlier.zip(resume(case, leg))
-                && is_judged(case, stream, earlier, leg)
+                && is_judged(case, number as u32, earlier, leg)
             {
                 found.push(report(case, number as u32, resumption, earlier, leg));
             }
@@ -67,12 +67,12 @@ fn resume<'c>(case: &Case<'c>, leg: &Leg) -> Option<&'c Resumption> {
 }
 
 /// Two times of one clock, and a stream that was not finished (resume-after-terminal says that).
-fn is_judged(case: &Case<'_>, stream: &Stream, earlier: &Leg, leg: &Leg) -> bool {
+fn is_judged(case: &Case<'_>, stream: u32, earlier: &Leg, leg: &Leg) -> bool {
     let (a, b) = (case.exchange(earlier.exchange), case.exchange(leg.exchange));
     a.vantage == b.vantage
         && !a.coarse_times
         && !b.coarse_times
-        && case.all_answered_before(stream, leg.exchange).is_none()
+        && case.completed_before(stream, leg.exchange).is_none()
 }
 
 fn report(case: &Case<'_>, number: u32, resumption: &Resumption, earlier: &Leg, leg: &Leg) -> Finding {

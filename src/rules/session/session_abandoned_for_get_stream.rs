@@ -48,7 +48,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     if !soon || !used {
         return;
     }
-    let open = case.session.requests.iter().position(|r| r.direction == Direction::Client && case.is_open_at(r, next));
+    let open = case.first_open(next);
     let status = case.exchange(get).status.unwrap_or_default();
     let message = format!(
         "the optional GET stream was answered {status}, and the client gave up a session whose POSTs were answered well"
@@ -56,7 +56,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     found.push(
         case.finding(&RULE, Party::Client, message, Locus::response(get), "the GET was refused")
             .and(Locus::request(next), "the client initialized anew")
-            .of_request(open.map(|r| r as u32))
+            .of_request(open)
             .severity(if open.is_some() { Severity::Error } else { Severity::Warning })
             .assuming(Certainty::Likely, "the refused GET is the reason"),
     );
