@@ -122,7 +122,8 @@ impl Script {
         raw.status = Some(200);
         raw.response_headers = vec![("content-type".into(), "text/event-stream".into())];
         let body = events.concat().into_bytes();
-        raw.response_body = if end == End::Clean { RawBody::Whole(body.into()) } else { RawBody::Cut(body.into(), Missing::CutOff) };
+        raw.response_body =
+            if end == End::Clean { RawBody::Whole(body.into()) } else { RawBody::Cut(body.into(), Missing::CutOff) };
         self.end(&mut raw, 20, end);
         self.raws.push(raw);
     }
@@ -149,16 +150,22 @@ impl Script {
 
     fn progress(&self, k: u32, call: u32) -> String {
         let id = self.id(k);
-        format!("id: {id}\ndata: {{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{{\"progressToken\":{call},\"progress\":{k}}}}}\n\n")
+        format!(
+            "id: {id}\ndata: {{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{{\"progressToken\":{call},\"progress\":{k}}}}}\n\n"
+        )
     }
 
     fn result(&self, k: u32, call: u32) -> String {
         let id = self.id(k);
-        format!("id: {id}\ndata: {{\"jsonrpc\":\"2.0\",\"id\":{call},\"result\":{{\"content\":[{{\"type\":\"text\",\"text\":\"r{call}\"}}]}}}}\n\n")
+        format!(
+            "id: {id}\ndata: {{\"jsonrpc\":\"2.0\",\"id\":{call},\"result\":{{\"content\":[{{\"type\":\"text\",\"text\":\"r{call}\"}}]}}}}\n\n"
+        )
     }
 
     fn post(&mut self, call: u32, arguments: u32) -> RawExchange<'static> {
-        let body = format!("{{\"jsonrpc\":\"2.0\",\"id\":{call},\"method\":\"tools/call\",\"params\":{{\"name\":\"work\",\"arguments\":{{\"n\":{arguments}}},\"_meta\":{{\"progressToken\":{call}}}}}}}");
+        let body = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{call},\"method\":\"tools/call\",\"params\":{{\"name\":\"work\",\"arguments\":{{\"n\":{arguments}}},\"_meta\":{{\"progressToken\":{call}}}}}}}"
+        );
         let mut raw = self.raw("POST", &[]);
         raw.request_body = RawBody::Whole(body.into_bytes().into());
         raw
@@ -287,7 +294,9 @@ impl Script {
                 raw.status = Some(200);
                 raw.response_headers = vec![("content-type".into(), "text/event-stream".into())];
                 raw.response_body = RawBody::Whole(events.concat().into_bytes().into());
-                let body = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{{\"requestId\":{call}}}}}");
+                let body = format!(
+                    "{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{{\"requestId\":{call}}}}}"
+                );
                 self.now += 10_000;
                 let note = self.json(body, 202, "");
                 self.end(&mut raw, 10, End::Clean);
@@ -363,15 +372,19 @@ fn complaints(script: &Script) -> Vec<String> {
     let (capture, findings) = judge(exchanges.collect());
     let found: BTreeSet<(String, &str)> = findings
         .iter()
-        .filter(|f| f.severity > Severity::Note || script.may.iter().chain(&script.must).any(|(_, rule)| *rule == f.rule))
+        .filter(|f| {
+            f.severity > Severity::Note || script.may.iter().chain(&script.must).any(|(_, rule)| *rule == f.rule)
+        })
         .map(|f| {
-            let request = f.request.zip(f.session).map(|(r, s)| capture.sessions[s as usize].requests[r as usize].id.to_string());
+            let request =
+                f.request.zip(f.session).map(|(r, s)| capture.sessions[s as usize].requests[r as usize].id.to_string());
             (request.unwrap_or_default(), f.rule)
         })
         .collect();
     let missed = script.must.difference(&found).map(|(call, rule)| format!("missed: {rule} for request {call}"));
     let known = |f: &&(String, &str)| script.must.contains(*f) || script.may.contains(*f);
-    let surplus = found.iter().filter(|f| !known(f)).map(|(call, rule)| format!("accused falsely: {rule} for request {call}"));
+    let surplus =
+        found.iter().filter(|f| !known(f)).map(|(call, rule)| format!("accused falsely: {rule} for request {call}"));
     missed.chain(surplus).collect()
 }
 

@@ -20,7 +20,10 @@ fn said(exchanges: Vec<Exchange>) -> BTreeSet<Said> {
         session.requests.get(f.request? as usize).map(|r| r.id.to_string())
     };
     let kind = |f: &Finding| f.kind.map(str::to_owned);
-    findings.iter().map(|f| (f.rule.to_owned(), format!("{:?} {:?}", f.severity, f.certainty), kind(f), f.count, request(f))).collect()
+    findings
+        .iter()
+        .map(|f| (f.rule.to_owned(), format!("{:?} {:?}", f.severity, f.certainty), kind(f), f.count, request(f)))
+        .collect()
 }
 
 /// Fixtures whose exchanges all start at different moments: the order of the others is that of the file.
@@ -74,12 +77,19 @@ fn a_capture_in_three_files_is_one_capture() {
 fn names_of_hosts_and_sessions_do_not_matter() {
     unchanged(|fixture| {
         let mut text = fixture.text.replace("localhost:3000", "mcp.example.test:8443");
-        let sessions: BTreeSet<String> =
-            fixture.text.lines().filter_map(|l| l.split_once("mcp-session-id: ")).map(|(_, id)| id.trim().to_owned()).collect();
+        let sessions: BTreeSet<String> = fixture
+            .text
+            .lines()
+            .filter_map(|l| l.split_once("mcp-session-id: "))
+            .map(|(_, id)| id.trim().to_owned())
+            .collect();
         let lines: Vec<String> = text
             .lines()
             .map(|line| match line.rsplit_once(": ") {
-                Some((name, value)) if sessions.contains(value) && (name.ends_with("mcp-session-id") || name == "id" || name.ends_with("last-event-id")) => {
+                Some((name, value))
+                    if sessions.contains(value)
+                        && (name.ends_with("mcp-session-id") || name == "id" || name.ends_with("last-event-id")) =>
+                {
                     format!("{name}: {value}-renamed")
                 }
                 _ => line.to_owned(),
@@ -92,7 +102,10 @@ fn names_of_hosts_and_sessions_do_not_matter() {
 
 #[test]
 fn unrelated_traffic_elsewhere_does_not_matter() {
-    let clean = fixtures("scenarios").into_iter().find(|f| f.path.to_string_lossy().contains("clean-baseline")).expect("the clean scenario");
+    let clean = fixtures("scenarios")
+        .into_iter()
+        .find(|f| f.path.to_string_lossy().contains("clean-baseline"))
+        .expect("the clean scenario");
     let elsewhere = exchanges(&clean.text.replace("localhost:3000", "elsewhere.example.test:9")).unwrap();
     assert!(said(elsewhere.clone()).iter().all(|(_, level, ..)| level.starts_with("Note")));
     unchanged(|fixture| {
@@ -128,7 +141,10 @@ fn only_weaker(name: &str, before: &[Finding], after: &[Finding], wrong: &mut Ve
         let known = before.iter().any(|f| f.rule == finding.rule);
         let loud = finding.severity > lastevent::rules::Severity::Note && finding.certainty > Certainty::Possible;
         if !known && loud {
-            wrong.push(format!("{name}: new {} {:?} {:?}: {}", finding.rule, finding.severity, finding.certainty, finding.message));
+            wrong.push(format!(
+                "{name}: new {} {:?} {:?}: {}",
+                finding.rule, finding.severity, finding.certainty, finding.message
+            ));
         }
     }
 }
