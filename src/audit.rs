@@ -11,7 +11,9 @@ mod resolve;
 mod run;
 mod settle;
 pub mod stamp;
+mod texts;
 
 pub use resolve::{Run, Source, caveats, pseudonym, real_id, report};
 pub use run::{Judged, captures, judge};
 pub use settle::settle;
+pub use texts::IdTexts;

@@ -8,6 +8,7 @@ mod raw;
 mod specimen;
 mod whole;
 
+pub mod cdp;
 pub mod container;
 pub mod curl;
 pub mod digest;

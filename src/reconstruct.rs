@@ -13,11 +13,13 @@ mod gateway;
 mod index;
 mod introduce;
 mod order;
+mod progress;
 mod resolve;
 mod scope;
 mod settle;
 
 pub use introduce::answers;
+pub use resolve::authority;
 pub use scope::{client_scope, initializes};
 pub use settle::is_open_stream;
 
@@ -61,6 +63,10 @@ pub struct Capture {
     pub index: CursorIndex,
     /// What servers otherwise always send, by endpoint.
     usual: gateway::Usual,
+    /// The exchanges that began sessions with an `initialize`, by endpoint and client, in order.
+    beginnings: HashMap<(Arc<str>, u64), Vec<u32>>,
+    /// The latest moment that anything was seen at.
+    ends: Option<Time>,
 }
 
 impl Capture {
@@ -74,9 +80,15 @@ impl Capture {
         self.clock.event(&self.exchanges, exchange, event)
     }
 
+    /// The first `initialize` of a client after an exchange, of those that began a session.
+    pub fn initialized_after(&self, endpoint: &Arc<str>, client_scope: u64, exchange: u32) -> Option<u32> {
+        let all = self.beginnings.get(&(Arc::clone(endpoint), client_scope))?;
+        all.get(all.partition_point(|x| *x <= exchange)).copied()
+    }
+
     /// The latest moment of the capture.
     pub fn ends(&self) -> Option<Time> {
-        self.exchanges.iter().filter_map(|x| x.ended.or(x.head).or(x.sent)).max()
+        self.ends
     }
 }
 
@@ -99,6 +111,8 @@ pub fn capture(mut exchanges: Vec<Exchange>) -> Capture {
     let tools = tools(&exchanges);
     let initialized = exchanges.iter().enumerate().filter(|(_, x)| initializes(x) && x.session.is_none());
     let initialized = initialized.map(|(i, x)| ((Arc::clone(&x.endpoint), client_scope(x)), i as u32)).collect();
+    let usual = gateway::Usual::new(&exchanges);
+    let with_sessions = seeds.iter().filter(|s| s.id.is_some()).map(|s| Arc::clone(&s.endpoint)).collect();
     let run = Run {
         exchanges: &exchanges,
         clock: &clock,
@@ -107,29 +121,57 @@ pub fn capture(mut exchanges: Vec<Exchange>) -> Capture {
         homes: &homes,
         tools: &tools,
         initialized: &initialized,
+        usual: &usual,
+        with_sessions: &with_sessions,
     };
     let mut sessions: Vec<Session> = seeds.par_iter().map(|seed| build::session(&run, seed)).collect();
     name_owners(&mut sessions);
-    let usual = gateway::Usual::new(&exchanges);
-    let mut capture = Capture { exchanges, sessions, homes, tools, clock, index, usual, ..Capture::default() };
+    let ends = exchanges.iter().filter_map(last_seen).max();
+    let mut capture = Capture { exchanges, sessions, homes, tools, clock, index, usual, ends, ..Capture::default() };
+    capture.beginnings = beginnings(&capture);
     caveats::gather(&mut capture, &folded);
     capture
+}
+
+fn beginnings(capture: &Capture) -> HashMap<(Arc<str>, u64), Vec<u32>> {
+    let mut beginnings: HashMap<(Arc<str>, u64), Vec<u32>> = HashMap::new();
+    for session in &capture.sessions {
+        let first = session.exchanges.first().filter(|x| initializes(capture.exchange(**x)));
+        let Some(&first) = first else { continue };
+        beginnings.entry((Arc::clone(&session.endpoint), session.client_scope)).or_default().push(first);
+    }
+    for all in beginnings.values_mut() {
+        all.sort_unstable();
+    }
+    beginnings
+}
+
+/// When something of an exchange was seen last: events of a stream that is still open count.
+fn last_seen(exchange: &Exchange) -> Option<Time> {
+    let event = clock::log(exchange).and_then(|log| log.times.last().copied());
+    exchange.ended.or(exchange.head).or(exchange.sent).max(event)
 }
 
 /// Cursors of other sessions were resolved to an exchange; now that all sessions are built, to its stream.
 fn name_owners(sessions: &mut [Session]) {
     let mut owners = Vec::new();
+    let mut streams: HashMap<u32, HashMap<u32, u32>> = HashMap::new();
     for (session, facts) in sessions.iter().enumerate() {
         for (number, resumption) in facts.resumptions.iter().enumerate() {
             let Some((owner, exchange)) = resumption.owner else { continue };
-            let streams = &sessions[owner as usize].streams;
-            let stream = streams.iter().position(|s| s.legs.iter().any(|leg| leg.exchange == exchange));
-            owners.push((session, number, stream.map(|s| (owner, s as u32))));
+            let streams = streams.entry(owner).or_insert_with(|| streams_by_exchange(&sessions[owner as usize]));
+            owners.push((session, number, streams.get(&exchange).map(|stream| (owner, *stream))));
         }
     }
     for (session, number, owner) in owners {
         sessions[session].resumptions[number].owner = owner;
     }
+}
+
+/// The stream that each exchange of a session is a connection of.
+fn streams_by_exchange(session: &Session) -> HashMap<u32, u32> {
+    let streams = session.streams.iter().enumerate();
+    streams.flat_map(|(number, s)| s.legs.iter().map(move |leg| (leg.exchange, number as u32))).collect()
 }
 
 /// The annotations of every captured `tools/list`; of several, the last one counts.

@@ -2,10 +2,8 @@
 
 pub mod escape;
 mod shorten;
-mod texts;
 
 pub use shorten::Shortener;
-pub use texts::IdTexts;
 
 use siphasher::sip::SipHasher24;
 use std::hash::Hasher as _;

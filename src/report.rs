@@ -1,5 +1,6 @@
 //! Reports and sessions to text: one file a format. Whatever is printed goes through [`crate::redact`] first.
 
+mod caveats;
 pub mod formats;
 pub mod json;
 pub mod ndjson;
@@ -8,6 +9,7 @@ pub mod sessions;
 pub mod table;
 pub mod text;
 pub mod timeline;
+pub mod transcript;
 
 /// How a format for people is to look.
 #[derive(Clone, Copy, Debug, Default)]

@@ -26,7 +26,7 @@ use rayon::prelude::*;
 /// Runs all rules over a capture. Findings are neither grouped nor suppressed yet; their order is that of sessions, then rules.
 pub fn check(capture: &Capture, thresholds: &Thresholds) -> Vec<Finding> {
     let per_session = capture.sessions.par_iter().enumerate().map(|(index, session)| {
-        let case = Case { capture, index: index as u32, session, thresholds };
+        let case = Case::new(capture, index as u32, session, thresholds);
         let mut found = Vec::new();
         for rule in ALL {
             if let Check::Session(check) = rule.check {

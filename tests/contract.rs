@@ -100,3 +100,29 @@ fn real_ids_are_printed_only_on_request() {
     assert_eq!(shown["sessions"][0]["session_id"], "one");
     assert_eq!(shown["sessions"][0]["resumptions"][0]["cursor"], "a-0");
 }
+
+/// The facts that a transcript keeps are all that the rules ask for.
+#[test]
+fn a_transcript_gives_the_same_findings_as_the_capture_it_was_made_of() {
+    let facts = |report: &Value| -> Vec<Value> {
+        let parts = ["rule", "kind", "severity", "certainty", "party", "request", "count", "first", "last"];
+        let of = |finding: &Value| parts.iter().map(|part| finding[part].clone()).collect::<Value>();
+        let mut all: Vec<Value> = report["findings"].as_array().unwrap().iter().map(of).collect();
+        all.sort_by_key(ToString::to_string);
+        all
+    };
+    let captures = [
+        "testdata/captures/03_seed_terminal_replay_loop_py/mitmproxy.har",
+        "testdata/curl/verbose.txt",
+        "testdata/flows/drop-and-resume.flow",
+        "testdata/pcap/drop_and_resume.pcap",
+        "testdata/transcripts/healthy.transcript",
+    ];
+    for path in captures {
+        let text = run(&["show", "--format", "transcript", path], b"");
+        let read = run(&["check", "--format", "json", "--input", "transcript", "-"], text.as_bytes());
+        let (again, direct) = (serde_json::from_str(&read).unwrap(), json(&["check", "--format", "json", path]));
+        assert_eq!(facts(&again), facts(&direct), "{path}");
+        assert_eq!(again["summary"]["verdicts"], direct["summary"]["verdicts"], "{path}");
+    }
+}

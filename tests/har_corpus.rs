@@ -28,7 +28,7 @@ fn every_har_is_read_to_the_last_entry_or_refused_in_one_line() {
         match (har::read(&mut &*bytes, &context), entries(&bytes)) {
             (Ok(facts), Some(count)) => {
                 assert_eq!(facts.entries, count as u64, "{}", path.display());
-                assert!(facts.exchanges.len() <= count && facts.caveats.get("entry-unreadable").is_none());
+                assert!(facts.exchanges.len() <= count && !facts.caveats.contains_key("entry-unreadable"));
                 read += 1;
             }
             (Err(error), None) => {

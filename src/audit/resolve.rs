@@ -1,7 +1,7 @@
 //! From findings, which hold indices, to the report, which holds names and places.
 
 use super::{
-    Judged, fingerprint, places,
+    IdTexts, Judged, fingerprint, places,
     report::{self, Caveat, Input, Report, RunFacts, SCHEMA, Severities, Status, Summary, Tool, Verdicts},
     stamp::Stamp,
 };
@@ -9,7 +9,7 @@ use crate::{
     capture::CaveatCount,
     model::{Session, Time, Verdict},
     reconstruct::Capture,
-    redact::{IdTexts, Key},
+    redact::Key,
     rules::{Finding, Rule},
 };
 use std::collections::BTreeMap;

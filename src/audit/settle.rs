@@ -14,8 +14,11 @@ const SESSION_WIDE: &[(&str, &str)] = &[
 ];
 
 /// Rules that suppress only from this severity on.
-const ONLY_FROM: &[(&str, Severity)] =
-    &[("ambiguous-empty-replay", Severity::Error), ("unresumable-drop", Severity::Warning)];
+const ONLY_FROM: &[(&str, Severity)] = &[
+    ("ambiguous-empty-replay", Severity::Error),
+    ("unresumable-drop", Severity::Warning),
+    ("orphan-response", Severity::Error),
+];
 
 /// How many pieces of evidence a group keeps beside the last one.
 const KEPT: usize = 6;

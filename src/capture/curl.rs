@@ -4,9 +4,11 @@ mod call;
 mod chunked;
 mod clock;
 mod command;
+mod ending;
 mod head;
 mod include;
 mod meter;
+mod shell;
 mod trace;
 mod verbose;
 

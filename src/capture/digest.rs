@@ -14,7 +14,7 @@ pub use names::Names;
 
 use super::{Context, RawBody, RawExchange, header};
 use crate::model::{
-    Body, Content, End, EventLog, Exchange, HeaderFacts, HeaderFlags, MediaType, Message, MessageKind, Method, Missing,
+    Body, Content, End, Exchange, HeaderFacts, HeaderFlags, MediaType, Message, MessageKind, Method, Missing,
     OtherKind, SessionId, Vantage,
 };
 use ids::Ids;
@@ -128,7 +128,7 @@ fn response(
     let (bytes, missing) = match &raw.response_body {
         RawBody::NotCaptured(why) if streams && !raw.recorded_events.is_empty() => {
             let log = events::from_records(&raw.recorded_events, reader);
-            return (Body::Partial(Content::Events(log), *why), None);
+            return (Body::Partial(Content::Events(Box::new(log)), *why), None);
         }
         RawBody::NotCaptured(why) => return (Body::NotCaptured(*why), None),
         RawBody::Whole(bytes) => (bytes, None),
@@ -143,7 +143,7 @@ fn response(
     if bytes.is_empty() {
         return match missing {
             None => (Body::Empty, None),
-            Some(why) if streams => (Body::Partial(Content::Events(EventLog::default()), why), None),
+            Some(why) if streams => (Body::Partial(Content::Events(Box::default()), why), None),
             Some(why) => (Body::NotCaptured(why), None),
         };
     }
@@ -151,7 +151,7 @@ fn response(
     let content = if streams {
         let (log, endpoint) = events::from_bytes(raw, bytes, reader);
         announced = endpoint;
-        Content::Events(log)
+        Content::Events(Box::new(log))
     } else {
         other(bytes, media, reader, request)
     };

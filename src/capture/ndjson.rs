@@ -91,7 +91,7 @@ fn exchanges(
         }
     }
     if known == 0 {
-        return Err(ReadError::Damaged("no line could be read".into()));
+        return Err(ReadError::NotACapture(format!("none of its lines is {format}")));
     }
     if let Some((first, count)) = foreign {
         let message = format!("lines of another kind were passed over; the first is line {first}");

@@ -1,7 +1,7 @@
 //! From inputs to facts: opened, unpacked, recognised and read, in parallel over files, in the order of the inputs.
 
 use super::{
-    Context, FileFacts, ReadError,
+    Context, FileFacts, ReadError, cdp,
     container::{self, Content, Lookup, Member},
     curl, flows, har,
     ndjson::{self, FieldMap},
@@ -180,7 +180,7 @@ fn member_read(
                 (ReadError::Damaged(_) | ReadError::NotACapture(_), Some(message)) => ReadError::Damaged(message),
                 (error, _) => error,
             };
-            let is_foreign = is_unread || format.is_none();
+            let is_foreign = is_unread || format.is_none() || matches!(error, ReadError::NotACapture(_));
             let error = InputError { name: member.name.to_owned(), format, error, named };
             if named || !is_foreign {
                 all.errors.push(error);
@@ -233,6 +233,7 @@ fn read(
         Format::Sse => sse::read(bytes, context),
         Format::JsonRpcLines | Format::Mcpsnoop | Format::AccessLog => ndjson::read(bytes, format, how.map, context),
         Format::TsharkJson | Format::TsharkEk => tshark::read(bytes, format, context),
+        Format::CdpLog => cdp::read(bytes, context),
         Format::Transcript => transcript::read(context, bytes),
         Format::Rows => {
             let files = rows::read(&context.limits, bytes)?;

@@ -18,7 +18,7 @@
 //! id: a1
 //! data: {"jsonrpc":"2.0","id":2,"result":{}}
 //!
-//! = clean                                or: abrupt [client|server], open, unknown; not-captured, partial; and a time
+//! = clean                                or: abrupt [client|server], open, unknown; not-captured, partial; received; and a time
 //! ```
 //!
 //! README documents it for users. What [`write`] writes, [`read`] reads back as the same exchanges.

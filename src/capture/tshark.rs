@@ -13,7 +13,7 @@ use pairing::Pairing;
 /// Reads the output of tshark.
 ///
 /// # Errors
-/// Where no packet holds an HTTP/1 message, or the file cannot be read.
+/// Where no packet can be read, or the file cannot.
 pub fn read(input: &mut Bytes<'_>, format: Format, context: &Context<'_>) -> Result<FileFacts, ReadError> {
     let mut facts = FileFacts::default();
     exchanges(context, format, input, &mut facts, &mut |facts, raw| facts.push(context, raw))?;
@@ -34,19 +34,24 @@ fn exchanges(
     // Bytes stand as hex, and several times.
     let mut elements = Elements::new(input, context.limits.body.saturating_mul(8));
     let mut pairing = Pairing::new(context);
-    let mut messages = 0_u64;
+    let mut packets = 0_u64;
     while let Some(element) = elements.next()? {
         let Some(packet) = Packet::of(element.text) else { continue };
+        packets += 1;
         let Some(message) = packet.message() else { continue };
-        messages += 1;
         pairing.take(&packet, message, element.offset, &mut |raw| sink(facts, raw));
     }
-    pairing.finish(&mut |raw| sink(facts, raw));
+    let unanswered = pairing.finish(&mut |raw| sink(facts, raw));
+    if unanswered > 0 {
+        let message =
+            "tshark prints a response only once it has ended: those that were cut off or still open are missing";
+        facts.caveats("body-not-captured", unanswered, message);
+    }
     if elements.too_long > 0 {
         facts.caveats("limit-reached", elements.too_long, "a packet is too long (limit `body`) and was dropped");
     }
-    if messages == 0 {
-        return Err(ReadError::Damaged(format!("no packet of this {kind} output holds an HTTP/1 message")));
+    if packets == 0 {
+        return Err(ReadError::Damaged(format!("no packet of this {kind} output can be read")));
     }
     if elements.is_cut {
         facts.caveat("input-truncated", "the file ends within a packet");

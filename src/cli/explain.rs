@@ -46,6 +46,10 @@ fn page(rule: &Rule) -> String {
         line("threshold", &format!("{} = {} ({}; --set {}.{}=VALUE)", t.name, t.default, t.about, rule.id, t.name));
     }
     line("remedy", rule.remedy);
-    let _ = write!(out, "\n{}\n", rule.page.trim_end());
+    // The page begins with the rule's name, which stands above already.
+    let page = rule.page.trim().strip_prefix(&format!("# {}", rule.id)).unwrap_or(rule.page).trim();
+    if !page.is_empty() {
+        let _ = write!(out, "\n{page}\n");
+    }
     out
 }

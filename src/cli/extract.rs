@@ -4,6 +4,7 @@ use super::{
     exit::Exit,
     inputs,
     options::{InputOptions, OutputOptions},
+    output,
 };
 use crate::{
     capture::rows::{self, Origin},
@@ -35,15 +36,23 @@ impl Extract {
         };
         reading.complain();
         let mut text = String::new();
-        for (index, source) in reading.sources.iter().enumerate() {
-            let exchanges: Vec<_> =
-                reading.exchanges.iter().filter(|e| e.at.source as usize == index).cloned().collect();
+        // The exchanges of one file stand side by side.
+        for exchanges in reading.exchanges.chunk_by(|a, b| a.at.source == b.at.source) {
+            let Some(source) = exchanges.first().and_then(|e| reading.sources.get(e.at.source as usize)) else {
+                continue;
+            };
             let input = &source.input;
             let origin =
                 Origin { file: input.file.clone(), format: input.format.clone(), recorder: input.recorder.clone() };
-            rows::write(&mut text, &origin, name(&key, &input.file), &source.caveats, &exchanges)?;
+            rows::write(&mut text, &origin, name(&key, &input.file), &source.caveats, exchanges)?;
+            if self.output.output.is_none() {
+                output::to_stdout(&text)?;
+                text.clear();
+            }
         }
-        self.output.write(&text)?;
+        if self.output.output.is_some() {
+            self.output.write(&text)?;
+        }
         Ok(reading.exit())
     }
 }

@@ -81,7 +81,7 @@ pub fn read(options: &InputOptions, key: &Key, show_progress: bool) -> anyhow::R
     }
     if options.jobs > 0 {
         // A second run in one process keeps the threads of the first.
-        let _ = rayon::ThreadPoolBuilder::new().num_threads(options.jobs).build_global();
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(options.jobs.into()).build_global();
     }
     let list = options.files_from.as_deref().map(|file| PathList { file, nul: options.nul });
     let (inputs, mut errors) = walk::inputs(&paths, list);

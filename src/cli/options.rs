@@ -44,7 +44,8 @@ pub struct InputOptions {
     pub map: Option<String>,
     /// Threads; 0 takes as many as there are cores
     #[arg(short, long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    pub jobs: usize,
+    #[arg(value_parser = clap::value_parser!(u16).range(0..=1024))]
+    pub jobs: u16,
     /// Print real session ids, cursors and addresses
     #[arg(long)]
     pub show_ids: bool,

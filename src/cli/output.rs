@@ -39,9 +39,9 @@ impl OutputOptions {
     }
 }
 
-/// The width that the terminal says it has. A table is drawn to fit it.
+/// The width of the terminal, which tables are drawn to fit. What is narrower than any table is not asked for.
 fn columns() -> Option<u16> {
-    std::env::var("COLUMNS").ok()?.parse().ok().filter(|n| *n >= 20)
+    terminal_size::terminal_size().map(|(width, _)| width.0).filter(|n| *n >= 40)
 }
 
 /// Writes to stdout, to the last byte.

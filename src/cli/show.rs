@@ -7,11 +7,14 @@ use super::{
 };
 use crate::{
     audit::{
-        self, Run,
+        self, IdTexts, Run,
         filter::{glob, is_session},
         report::RunFacts,
     },
-    report::{json, sessions, timeline},
+    model::Exchange,
+    reconstruct::Capture,
+    redact::Key,
+    report::{json, sessions, timeline, transcript},
     rules,
 };
 use clap::{Args, ValueEnum};
@@ -22,7 +25,8 @@ Examples:
   lastevent show run.har                           the sessions
   lastevent show --session s_3f9a run.har          one session: its streams, requests, resumptions
   lastevent show --format timeline run.har         one line an event, in order of time
-  lastevent show --format json run.har             for programs, schema sessions/1";
+  lastevent show --format json run.har             for programs, schema sessions/1
+  lastevent show --format transcript run.har       what one attaches to a bug report: no payloads, no real ids";
 
 /// What happened: sessions, streams, requests, resumptions; one session as a timeline
 #[derive(Args)]
@@ -56,6 +60,8 @@ enum Format {
     Timeline,
     /// The document, schema sessions/1.
     Json,
+    /// The exchanges as plain text, redacted, readable again as input.
+    Transcript,
 }
 
 impl Show {
@@ -79,9 +85,26 @@ impl Show {
             Format::Table => sessions::table::render(&document(), self.session.is_some() || look.verbose, &look),
             Format::Timeline => timeline::render(&captures, &run.files(), wanted, &look),
             Format::Json => json::render(&document())?,
+            Format::Transcript => self.transcript(&captures, &key, wanted),
         };
         self.output.write(&text)?;
         let is_empty = captures.iter().all(|c| c.exchanges.is_empty());
         Ok(if is_empty { reading.empty(self.allow_empty) } else { reading.exit() })
+    }
+    fn transcript(&self, captures: &[Capture], key: &Key, wanted: impl Fn(&str, &str) -> bool) -> String {
+        let all = self.session.is_none() && self.endpoint.is_none();
+        let mut chosen: Vec<&Exchange> = Vec::new();
+        for capture in captures {
+            if all {
+                chosen.extend(&capture.exchanges);
+                continue;
+            }
+            let sessions = capture.sessions.iter().filter(|s| wanted(&audit::pseudonym(s), &s.endpoint));
+            let mut indices: Vec<u32> = sessions.flat_map(|s| s.exchanges.iter().copied()).collect();
+            indices.sort_unstable();
+            chosen.extend(indices.iter().filter_map(|i| capture.exchanges.get(*i as usize)));
+        }
+        let texts = IdTexts::of(key.show_ids, chosen.iter().copied());
+        transcript::render(chosen.into_iter(), &texts)
     }
 }

@@ -97,7 +97,7 @@ pub enum End {
 #[serde(rename_all = "snake_case")]
 pub enum Content {
     /// An event stream.
-    Events(EventLog),
+    Events(Box<EventLog>),
     /// One JSON-RPC message, or the members of a batch.
     Messages(Vec<Message>),
     /// Neither.
@@ -211,6 +211,15 @@ impl EventFact {
     /// The id that stands in this block; an id inherited from an earlier block is not explicit.
     pub fn explicit_id(&self) -> Option<EventId> {
         self.flags.contains(EventFlags::HAS_ID).then(|| EventId::new(self.space, self.counter.map(|c| c.get() - 1)))
+    }
+
+    /// What its data tells it from other events by: the digest, and 0 for priming in all its spellings, of which stores
+    /// replay one for another.
+    pub fn distinction(&self) -> u64 {
+        match self.kind {
+            EventKind::None | EventKind::Empty | EventKind::EmptyObject => 0,
+            _ => self.payload,
+        }
     }
 
     /// It delivers at least one JSON-RPC message to a conforming client.

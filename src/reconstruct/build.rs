@@ -2,7 +2,9 @@
 
 use super::{
     clock::{self, Clock},
+    gateway::Usual,
     index::CursorIndex,
+    progress::{Memory, Progress},
     scope::Seed,
 };
 use crate::{
@@ -12,7 +14,10 @@ use crate::{
         OpenedBy, Request, RequestState, Session, SessionEnd, Stream, Time, ToolHints,
     },
 };
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 /// What all builders of a run share.
 pub struct Run<'r> {
@@ -30,6 +35,10 @@ pub struct Run<'r> {
     pub tools: &'r HashMap<Arc<str>, HashMap<Arc<str>, ToolHints>>,
     /// The last `initialize` of each endpoint and client scope.
     pub initialized: &'r HashMap<(Arc<str>, u64), u32>,
+    /// What servers otherwise always send, by endpoint.
+    pub usual: &'r Usual,
+    /// The endpoints that issue session ids.
+    pub with_sessions: &'r HashSet<Arc<str>>,
 }
 
 /// Builds one session.
@@ -43,6 +52,10 @@ pub struct Builder<'r> {
     pub(super) by_token: HashMap<u64, Vec<u32>>,
     /// The stream that an exchange is a leg of.
     pub(super) stream_of: HashMap<u32, u32>,
+    /// What is known of each stream so far.
+    pub(super) progress: Vec<Progress>,
+    /// What is known of each cursor so far.
+    pub(super) memory: Memory,
 }
 
 /// Builds one session from its seed.
@@ -54,6 +67,8 @@ pub fn session<'r>(run: &'r Run<'r>, seed: &'r Seed) -> Session {
         by_id: HashMap::new(),
         by_token: HashMap::new(),
         stream_of: HashMap::new(),
+        progress: Vec::new(),
+        memory: Memory::default(),
     };
     builder.introduce();
     for &exchange in &seed.exchanges {
@@ -180,8 +195,8 @@ impl<'r> Builder<'r> {
         let Some(id) = message.detail.as_ref().and_then(|d| d.cancels.clone()) else { return };
         let same = self.by_id.get(&(direction, id)).map_or(&[][..], Vec::as_slice);
         let requests = &mut self.session.requests;
-        let known = same.iter().rev().find(|r| requests[**r as usize].at.exchange <= at.exchange);
-        if let Some(&request) = known {
+        let before = same.partition_point(|r| requests[*r as usize].at.exchange <= at.exchange);
+        if let Some(&request) = before.checked_sub(1).and_then(|last| same.get(last)) {
             requests[request as usize].cancelled.get_or_insert((at, time));
         }
     }
@@ -221,6 +236,7 @@ impl<'r> Builder<'r> {
             OpenedBy::Resume => 'r',
         };
         let number = self.session.streams.len() as u32;
+        self.progress.push(Progress::default());
         self.session.streams.push(Stream {
             label: format!("{letter}{number}"),
             opened_by,
@@ -234,6 +250,7 @@ impl<'r> Builder<'r> {
         let exchange = self.exchange(index);
         let log = clock::log(exchange);
         self.stream_of.insert(index, stream);
+        self.follow(stream, exchange);
         self.session.streams[stream as usize].legs.push(Leg {
             exchange: index,
             cursor: exchange.cursor.as_ref().filter(|_| exchange.method == Method::Get).map(|c| c.id),

@@ -7,7 +7,8 @@ use std::collections::HashMap;
 /// Estimates of event times: own times first; else between head and end of the body, corrected by causality.
 #[derive(Debug, Default)]
 pub struct Clock {
-    /// By exchange: up to this event, everything had arrived by that time, since a resume used its id.
+    /// By exchange: up to this event, everything had arrived by that time, since a resume used its id. In order of
+    /// events, and so of times: a later event cannot have arrived before an earlier one.
     caps: HashMap<u32, Vec<(u32, Time)>>,
 }
 
@@ -28,7 +29,22 @@ impl Clock {
                 caps.entry(*owner).or_default().push((*event, sent));
             }
         }
+        for caps in caps.values_mut() {
+            caps.sort_unstable();
+            let mut earliest = Time(i64::MAX);
+            for (_, time) in caps.iter_mut().rev() {
+                earliest = earliest.min(*time);
+                *time = earliest;
+            }
+            caps.dedup_by_key(|(event, _)| *event);
+        }
         Self { caps }
+    }
+
+    /// The first use of the id of this event, or of a later one of the same body, as a cursor.
+    fn cap(&self, exchange: u32, event: u32) -> Option<Time> {
+        let caps = self.caps.get(&exchange)?;
+        caps.get(caps.partition_point(|(used, _)| *used < event)).map(|(_, time)| *time)
     }
 
     /// When one event of an exchange's response arrived at the latest.
@@ -40,9 +56,7 @@ impl Clock {
             return Some(time);
         }
         let estimate = facts.ended.or(facts.head).or(facts.sent);
-        let caps = self.caps.get(&exchange).map_or(&[][..], Vec::as_slice);
-        let cap = caps.iter().filter(|(used, _)| *used >= event).map(|(_, time)| *time).min();
-        match (estimate, cap) {
+        match (estimate, self.cap(exchange, event)) {
             (Some(estimate), Some(cap)) => Some(estimate.min(cap)),
             (estimate, cap) => estimate.or(cap),
         }
@@ -56,8 +70,7 @@ impl Clock {
     /// Whether the client got one event of a response.
     pub fn receipt(&self, exchanges: &[Exchange], exchange: u32, event: u32) -> Receipt {
         let facts = &exchanges[exchange as usize];
-        let used = self.caps.get(&exchange).is_some_and(|caps| caps.iter().any(|(e, _)| *e >= event));
-        if used {
+        if self.cap(exchange, event).is_some() {
             return Receipt::Proven;
         }
         let Some(Content::Events(log)) = facts.response.content() else { return Self::whole_receipt(facts) };

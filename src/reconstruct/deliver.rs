@@ -10,6 +10,9 @@ use crate::{
 };
 use std::sync::Arc;
 
+/// How many requests of one id are looked at for one that another recorder saw.
+const MOST_OTHERS: usize = 64;
+
 /// Where and how a message arrived.
 #[derive(Clone, Copy)]
 pub(super) struct Arrival {
@@ -81,29 +84,30 @@ impl Builder<'_> {
             receipt: at.receipt,
         };
         let request = message.id.as_ref().and_then(|id| self.request_of(id, direction, &at));
-        let Some(request) = request else {
+        let Some(number) = request else {
             self.session.orphans.push((message.id.clone(), terminal));
             return;
         };
-        let request = &mut self.session.requests[request as usize];
+        let request = &mut self.session.requests[number as usize];
         if let Some(detail) = &message.detail
             && detail.creates_task
         {
             request.task = request.task.or(detail.task);
         }
-        request.terminals.push(terminal);
+        request.terminals.push(terminal.clone());
+        self.receive(number, &terminal);
     }
 
     fn request_of(&self, id: &Arc<str>, direction: Direction, at: &Arrival) -> Option<u32> {
         let same = self.by_id.get(&(direction, Arc::clone(id)))?;
         let requests = &self.session.requests;
         let exchange = at.at.exchange;
-        let own = same
-            .iter()
-            .rev()
-            .find(|r| requests[**r as usize].at.exchange == exchange && direction == Direction::Client);
-        let before = |r: &&u32| {
-            let sent = &requests[**r as usize];
+        let newest = |known: usize| known.checked_sub(1).and_then(|last| same.get(last));
+        let until = newest(same.partition_point(|r| requests[*r as usize].at.exchange <= exchange));
+        let own = until.filter(|r| requests[**r as usize].at.exchange == exchange && direction == Direction::Client);
+        // They are in order of sending.
+        let before = |r: &u32| {
+            let sent = &requests[*r as usize];
             match (sent.time, at.time) {
                 (Some(sent), Some(arrived)) => sent <= arrived,
                 _ => sent.at.exchange < exchange || at.stream.is_some(),
@@ -114,19 +118,32 @@ impl Builder<'_> {
             let sent = self.exchange(requests[**r as usize].at.exchange);
             sent.at.source != self.exchange(exchange).at.source
         };
-        own.or_else(|| same.iter().rev().find(before)).or_else(|| same.iter().find(other_clock)).copied()
+        // The id of a request of this very POST, in the other type: an answer to that one, under a wrong id.
+        if own.is_none() && direction == Direction::Client && self.answers_own_in_other_type(id, exchange) {
+            return None;
+        }
+        let sent = || newest(same.partition_point(before));
+        own.or_else(sent).or_else(|| same.iter().take(MOST_OTHERS).find(other_clock)).copied()
+    }
+
+    /// An open request of the exchange has the same id but for its type: `"1"` and `1`.
+    fn answers_own_in_other_type(&self, id: &str, exchange: u32) -> bool {
+        let other = match id.strip_prefix('"').and_then(|i| i.strip_suffix('"')) {
+            Some(text) => text.to_owned(),
+            None => format!("\"{id}\""),
+        };
+        let same = self.by_id.get(&(Direction::Client, other.into())).map_or(&[][..], Vec::as_slice);
+        same.iter()
+            .rev()
+            .map(|r| &self.session.requests[*r as usize])
+            .any(|r| r.at.exchange == exchange && r.terminals.is_empty())
     }
 
     /// A request from the server, unless it is the second delivery of one that is known.
     fn server_request(&mut self, message: &Message, at: Arrival) {
         let Some(id) = message.id.clone() else { return };
-        let known = self.by_id.get(&(Direction::Server, id)).map_or(&[][..], Vec::as_slice);
-        let requests = &self.session.requests;
-        let again = known.iter().any(|r| {
-            let request = &requests[*r as usize];
-            request.payload == message.payload && Some(&*request.method) == message.method.as_deref()
-        });
-        if !again {
+        let what = (id, message.method.clone(), message.payload);
+        if self.memory.server_requests.insert(what) {
             let number = self.request(message, Direction::Server, at.at, at.time);
             self.session.requests[number as usize].stream = at.stream;
         }
@@ -142,7 +159,7 @@ impl Builder<'_> {
         let by_token = log.tokens.iter().filter_map(|(_, token)| self.by_token.get(token)?.last().copied());
         for request in by_id.chain(by_token) {
             let facts = &self.session.requests[request as usize];
-            let open = !facts.terminals.iter().any(|t| self.was_before(t, index)) && facts.at.exchange < index;
+            let open = !self.is_answered(request, index) && facts.at.exchange < index;
             if !open || facts.direction == Direction::Server || found == Some(request) {
                 continue;
             }
@@ -152,13 +169,5 @@ impl Builder<'_> {
             found = Some(request);
         }
         found.map(|request| self.stream_of_request(request))
-    }
-
-    /// A delivery lies before the start of an exchange; without times the order of exchanges decides.
-    pub(super) fn was_before(&self, terminal: &Terminal, index: u32) -> bool {
-        match (terminal.time, self.exchange(index).sent) {
-            (Some(arrived), Some(sent)) => arrived <= sent && terminal.at.exchange != index,
-            _ => terminal.at.exchange < index,
-        }
     }
 }

@@ -154,9 +154,11 @@ fn compare(exchanges: &[Exchange], a: &[usize], b: &[usize]) -> Option<Match> {
     }
     pairs.sort_unstable();
     let named = pairs.iter().any(|(i, _)| exchanges[*i].session.is_some() || exchanges[*i].issued.is_some());
-    let least = if named { 1 } else { 3 };
+    // Only requests with ids tell one exchange from another: polls and notifications look alike.
+    let telling = pairs.iter().filter(|(i, _)| exchanges[*i].messages().iter().any(|m| m.id.is_some())).count();
+    let least = if named { 2 } else { 3 };
     let shared = overlap(exchanges, a, b, shift);
-    (pairs.len() >= least && pairs.len() * 2 > shared).then_some(Match { pairs, shift })
+    (telling >= least && pairs.len() * 2 > shared).then_some(Match { pairs, shift })
 }
 
 /// Two records do not contradict each other: where both have answers, these are equal.

@@ -39,9 +39,7 @@ impl Usual {
         }
         Self(usual)
     }
-}
 
-impl Capture {
     /// A gateway's mark on a refusal, HTML, or the lack of a header that this server otherwise always sends; never on a
     /// JSON body, which gateways do not write in JSON-RPC.
     pub fn is_from_gateway(&self, exchange: &Exchange) -> bool {
@@ -57,11 +55,18 @@ impl Capture {
         }
         let html = headers.content_type == MediaType::Html
             || matches!(exchange.response.content(), Some(Content::Other(other)) if other.html);
-        let habits = self.usual.0.get(&exchange.endpoint).copied().unwrap_or_default();
+        let habits = self.0.get(&exchange.endpoint).copied().unwrap_or_default();
         let differs = habits[0].is_broken_by(headers.server) || habits[1].is_broken_by(headers.powered_by);
         // A gateway in front of every answer marks the good ones too; its mark then says nothing about who answered.
         let always_marked =
             habits[0].seen > 0 && !habits[0].broken && habits[0].value == headers.server && headers.server.is_some();
         html || differs || (headers.has(HeaderFlags::GATEWAY_MARK) && !always_marked)
+    }
+}
+
+impl Capture {
+    /// As [`Usual::is_from_gateway`], for the servers of this capture.
+    pub fn is_from_gateway(&self, exchange: &Exchange) -> bool {
+        self.usual.is_from_gateway(exchange)
     }
 }

@@ -1,13 +1,16 @@
 //! Which stream a cursor means, in six steps; and what the guard would have said to the resume.
 
-use super::{build::Builder, clock};
+use super::{build::Builder, clock, progress::Progress};
 use crate::{
     guard::{InvalidResumption, StreamResumptionGuard, Subject},
     model::{
-        Advice, Body, Cursor, Direction, End, EventId, Method, Next, OpenedBy, Outcome, Receipt, Resolved, Resumption,
-        Transport, Verdict,
+        Advice, Body, Cursor, Direction, End, EventFact, EventId, Method, Next, OpenedBy, Outcome, Resolved,
+        Resumption, Transport, Verdict,
     },
 };
+
+/// Of how many streams an id is remembered; it is ambiguous from the second on.
+const MOST_OWNERS: usize = 8;
 
 /// What the steps found.
 struct Found {
@@ -40,6 +43,9 @@ impl Builder<'_> {
             verdict: Verdict::Unknown,
             next: Next::NothingCaptured,
         };
+        if found.stream.is_some() {
+            self.memory.resolved.insert(resumption.cursor.id, self.session.resumptions.len() as u32);
+        }
         resumption.outcome = self.outcome(index, guard.map(|(_, guard, subject)| (guard, subject)));
         resumption
     }
@@ -58,13 +64,14 @@ impl Builder<'_> {
         if by_content.is_some() {
             return found(by_content, Resolved::Content);
         }
-        if let Some(stream) = cursor.stream.and_then(|name| self.by_format(name)) {
+        // Step 3: the only stream whose ids have this stream part.
+        if let Some(stream) = cursor.stream.and_then(|name| self.memory.names.get(&name).copied().flatten()) {
             return found(Some(stream), Resolved::Format);
         }
         // An earlier resume with the same unknown cursor named the same unknown stream.
-        let same = self.session.resumptions.iter().rev().find(|r| r.cursor.id == cursor.id && r.stream.is_some());
-        if let Some(known) = same.map(|r| found(r.stream, r.resolved)) {
-            return known;
+        if let Some(known) = self.memory.resolved.get(&cursor.id) {
+            let known = &self.session.resumptions[*known as usize];
+            return found(known.stream, known.resolved);
         }
         if let Some(stream) = self.by_time(index) {
             return found(Some(stream), Resolved::Temporal);
@@ -76,28 +83,24 @@ impl Builder<'_> {
     fn exact(&mut self, index: u32, cursor: &Cursor) -> Option<Found> {
         let deliveries = self.run.index.deliveries(cursor.id);
         let before = &deliveries[..deliveries.partition_point(|(x, _)| *x < index)];
-        let mut owners: Vec<(u32, u32, u64)> = Vec::new();
-        for (exchange, event) in before {
-            if self.run.homes[*exchange as usize] != self.run.homes[index as usize] {
-                continue;
-            }
+        let (seen, owners) = self.memory.owners.entry(cursor.id).or_default();
+        for (exchange, event) in before.get(*seen..).unwrap_or_default() {
             let Some(stream) = self.stream_of.get(exchange).copied() else { continue };
-            let payload = clock::log(self.exchange(*exchange)).map_or(0, |l| l.events[*event as usize].payload);
-            if !owners.iter().any(|(s, ..)| *s == stream) {
-                owners.push((stream, *exchange, payload));
-            }
-            if owners.len() > 8 {
-                break;
+            let log = clock::log(&self.run.exchanges[*exchange as usize]);
+            let content = log.and_then(|l| l.events.get(*event as usize)).map_or(0, EventFact::distinction);
+            if owners.len() <= MOST_OWNERS && !owners.iter().any(|(s, _)| *s == stream) {
+                owners.push((stream, content));
             }
         }
+        *seen = before.len();
         let (first, rest) = owners.split_first()?;
         // The same event on several streams was replayed where it does not belong: its first stream is its own.
-        let replayed = first.2 != 0 && rest.iter().all(|(_, _, payload)| *payload == first.2);
+        let replayed = first.1 != 0 && rest.iter().all(|(_, content)| *content == first.1);
         if rest.is_empty() || replayed {
             return Some(Found { stream: Some(first.0), resolved: Resolved::Exact, owner: None });
         }
-        let stream = self.session.resumptions.iter().rev().find(|r| r.cursor.id == cursor.id).and_then(|r| r.stream);
-        let stream = stream.unwrap_or_else(|| self.open(OpenedBy::Resume));
+        let known = self.memory.resolved.get(&cursor.id).and_then(|r| self.session.resumptions[*r as usize].stream);
+        let stream = known.unwrap_or_else(|| self.open(OpenedBy::Resume));
         Some(Found { stream: Some(stream), resolved: Resolved::Ambiguous, owner: None })
     }
 
@@ -125,73 +128,26 @@ impl Builder<'_> {
         other
     }
 
-    /// Step 3: the only stream whose ids have this stream part.
-    fn by_format(&self, name: u64) -> Option<u32> {
-        let mut found = None;
-        for (number, stream) in self.session.streams.iter().enumerate() {
-            let mut logs = stream.legs.iter().filter_map(|leg| clock::log(self.exchange(leg.exchange)));
-            if logs.any(|log| log.streams.contains(&name)) {
-                if found.is_some() {
-                    return None;
-                }
-                found = Some(number as u32);
-            }
-        }
-        found
-    }
-
-    /// Step 5: the only stream with a cursor, unfinished, whose connection has ended.
-    fn by_time(&self, index: u32) -> Option<u32> {
-        let sent = self.exchange(index).sent;
-        let mut found = None;
-        for (number, stream) in self.session.streams.iter().enumerate() {
-            let has_cursor = stream.legs.iter().any(|leg| {
-                clock::log(self.exchange(leg.exchange))
-                    .is_some_and(|l| l.events.iter().any(|e| e.explicit_id().is_some()))
-            });
-            let ended =
-                stream.legs.last().is_some_and(|leg| leg.ended.zip(sent).is_some_and(|(ended, sent)| ended <= sent));
-            if has_cursor && ended && !self.is_terminal(number as u32, index) {
-                if found.is_some() {
-                    return None;
-                }
-                found = Some(number as u32);
-            }
-        }
-        found
-    }
-
-    /// Every request of the stream was answered (and the answer not provably lost) or refused before an exchange began.
-    fn is_terminal(&self, stream: u32, index: u32) -> bool {
-        let requests = &self.session.streams[stream as usize].requests;
-        !requests.is_empty() && requests.iter().all(|r| self.is_answered(*r, index))
-    }
-
-    fn is_answered(&self, request: u32, index: u32) -> bool {
-        let request = &self.session.requests[request as usize];
-        request.refused.is_some()
-            || request.terminals.iter().any(|t| self.was_before(t, index) && t.receipt != Receipt::Disproven)
-    }
-
     /// What the guard would have done, had it seen what the capture shows.
-    fn advice(&self, index: u32, found: &Found) -> Option<(Advice, StreamResumptionGuard, Subject)> {
+    fn advice(&mut self, index: u32, found: &Found) -> Option<(Advice, StreamResumptionGuard, Subject)> {
         let exchange = self.exchange(index);
         let mut guard = StreamResumptionGuard::default();
         let nobody = Subject::Standalone { session: self.session.label, stream: "".into() };
-        let sessions_exist = self.run.seeds.iter().any(|s| s.id.is_some() && s.endpoint == self.seed.endpoint);
+        let sessions_exist = self.run.with_sessions.contains(&self.seed.endpoint);
         if exchange.session.is_none() && sessions_exist && self.seed.transport == Transport::Streamable {
             return Some((Advice::NoSession, guard, nobody));
         }
         let known =
             matches!(found.resolved, Resolved::Exact | Resolved::Format | Resolved::Content | Resolved::Temporal);
         let stream = found.stream.filter(|_| known)?;
-        let facts = &self.session.streams[stream as usize];
         // The guard keeps a cursor a request: an open one if there is one, else the last.
-        let open = facts.requests.iter().find(|r| !self.is_answered(**r, index)).or(facts.requests.last());
+        let first_open = self.first_open(stream, index);
+        let facts = &self.session.streams[stream as usize];
+        let open = first_open.or(facts.requests.last().copied());
         let subject = open.map_or_else(
             || Subject::Standalone { session: self.session.label, stream: facts.label.as_str().into() },
             |r| {
-                let request = &self.session.requests[*r as usize];
+                let request = &self.session.requests[r as usize];
                 Subject::Request {
                     session: self.session.label,
                     direction: Direction::Client,
@@ -203,14 +159,8 @@ impl Builder<'_> {
         if facts.opened_by == OpenedBy::Resume {
             return None;
         }
-        let logs = facts.legs.iter().filter(|leg| leg.exchange < index).map(|leg| self.exchange(leg.exchange));
-        let mut seen_all = true;
-        let mut cursor = None;
-        for owner in logs {
-            seen_all &= owner.response.lacks().is_none() || clock::ended_on_wire(owner);
-            cursor = clock::log(owner).and_then(|l| l.effective_ids().last().flatten()).or(cursor);
-        }
-        let terminal = open.is_some_and(|r| self.is_answered(*r, index));
+        let Progress { held: cursor, seen_all, .. } = self.progress[stream as usize];
+        let terminal = open.is_some_and(|r| self.is_answered(r, index));
         if cursor.is_none() && !seen_all && !terminal {
             return None;
         }
@@ -246,7 +196,7 @@ impl Builder<'_> {
 }
 
 /// Scheme and host of an endpoint.
-pub(super) fn authority(endpoint: &str) -> &str {
+pub fn authority(endpoint: &str) -> &str {
     let start = endpoint.find("://").map_or(0, |at| at + 3);
     let end = endpoint[start..].find('/').map_or(endpoint.len(), |at| start + at);
     &endpoint[..end]

@@ -54,7 +54,13 @@ impl Builder<'_> {
             self.session.ended = self.session.ended.max(exchange.ended.or(exchange.head).or(exchange.sent));
             match exchange.status {
                 Some(200..300 | 404) if exchange.method == Method::Delete => deleted = Some(index),
-                Some(404) if exchange.session.is_some() && !exchange.is_modern() => gone = gone.or(Some(index)),
+                Some(404)
+                    if exchange.session.is_some()
+                        && !exchange.is_modern()
+                        && !self.run.usual.is_from_gateway(exchange) =>
+                {
+                    gone = gone.or(Some(index));
+                }
                 Some(200..300) if exchange.session.is_some() => gone = None,
                 _ => {}
             }
@@ -133,20 +139,29 @@ impl Builder<'_> {
         let deleted = self.seed.exchanges.iter().rev().find(|x| self.exchange(**x).method == Method::Delete).copied();
         let used = self.seed.exchanges.last().copied().unwrap_or(0);
         let initialized = self.run.initialized.get(&(self.seed.endpoint.clone(), self.seed.scope)).copied();
+        // Of the requests of a stream: all were answered, and the last one that asks the same as one of them.
+        let mut streams: HashMap<u32, (bool, Option<u32>)> = HashMap::new();
         let next: Vec<Next> = self
             .session
             .resumptions
             .iter()
             .map(|resumption| {
                 let after = |other: Option<u32>| other.is_some_and(|x| x > resumption.exchange);
-                let requests =
-                    resumption.stream.map_or(&[][..], |s| self.session.streams[s as usize].requests.as_slice());
-                let requests = || requests.iter().map(|r| &self.session.requests[*r as usize]);
+                let asked = resumption.stream.map(|s| {
+                    *streams.entry(s).or_insert_with(|| {
+                        let requests = self.session.streams[s as usize].requests.iter();
+                        let requests: Vec<_> = requests.map(|r| &self.session.requests[*r as usize]).collect();
+                        let answered = !requests.is_empty() && requests.iter().all(|r| !r.terminals.is_empty());
+                        let again = requests.iter().filter_map(|r| calls.get(&(r.arguments.0, &*r.method))).max();
+                        (answered, again.copied())
+                    })
+                });
+                let (answered, again) = asked.unwrap_or_default();
                 if after(resumption.stream.and_then(|s| last_resume.get(&s)).copied()) {
                     Next::ResumedAgain
-                } else if requests().next().is_some() && requests().all(|r| !r.terminals.is_empty()) {
+                } else if answered {
                     Next::WentOn
-                } else if requests().any(|r| after(calls.get(&(r.arguments.0, &*r.method)).copied())) {
+                } else if after(again) {
                     Next::Retried
                 } else if after(initialized) {
                     Next::Reinitialized

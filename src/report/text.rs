@@ -3,7 +3,7 @@
 mod finding;
 mod panel;
 
-use super::{Look, plural};
+use super::{Look, caveats, plural};
 use crate::{
     audit::{gate::Gate, report::Report},
     redact::{Shortener, escape},
@@ -22,14 +22,10 @@ pub fn render(report: &Report, gate: &Gate, known: u64, look: &Look) -> String {
         out.push_str(&finding::render(found, &short, look));
         out.push_str(if look.quiet { "\n" } else { "\n\n" });
     }
+    for line in caveats::render(&report.caveats, look).lines() {
+        let _ = writeln!(out, "{}", escape::terminal(&short.shorten(line)));
+    }
     if !look.quiet && !report.caveats.is_empty() {
-        out.push_str("what the capture does not show:\n");
-        for caveat in &report.caveats {
-            let file = caveat.file.as_deref().map(|f| format!("{f}: ")).unwrap_or_default();
-            let line = format!("  {} ({}x): {file}{}", caveat.caveat, caveat.count, caveat.message);
-            out.push_str(&short.shorten(&escape::terminal(&line)));
-            out.push('\n');
-        }
         out.push('\n');
     }
     let _ = writeln!(out, "{}", verdict(report, gate, known));

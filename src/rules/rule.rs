@@ -1,6 +1,6 @@
 //! What a rule is: a constant with a name, a page and a function.
 
-use super::{Finding, Severity, Thresholds};
+use super::{Finding, Severity, Thresholds, case::Ledger};
 use crate::{
     model::{Era, Session},
     reconstruct::Capture,
@@ -67,6 +67,15 @@ pub struct Case<'c> {
     pub session: &'c Session,
     /// The thresholds in force.
     pub thresholds: &'c Thresholds,
+    /// What was prepared of the session.
+    pub ledger: Ledger,
+}
+
+impl<'c> Case<'c> {
+    /// Prepares one session of a capture.
+    pub fn new(capture: &'c Capture, index: u32, session: &'c Session, thresholds: &'c Thresholds) -> Self {
+        Self { capture, index, session, thresholds, ledger: Ledger::new(capture, session) }
+    }
 }
 
 /// The question that a rule asks, of one session or of the capture as a whole.

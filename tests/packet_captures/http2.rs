@@ -48,6 +48,23 @@ fn connected() -> (Wire, Tcp) {
     (wire, tcp)
 }
 
+/// Two streams at the same time, as a pcap file.
+pub fn sample() -> Vec<u8> {
+    let (mut wire, mut tcp) = connected();
+    for stream in [1, 3] {
+        wire.send(&mut tcp, C, frame(1, END_HEADERS | END_STREAM, stream, request("/mcp")));
+        wire.send(
+            &mut tcp,
+            S,
+            [frame(1, END_HEADERS, stream, response()), frame(0, 0, stream, "data: 1\n\n")].concat(),
+        );
+    }
+    wire.send(&mut tcp, S, [frame(0, END_STREAM, 1, "data: 2\n\n"), frame(3, 0, 3, [0; 4])].concat());
+    wire.fin(&mut tcp, S);
+    wire.fin(&mut tcp, C);
+    wire.file(101, &[])
+}
+
 #[test]
 fn streams_that_run_at_the_same_time_are_exchanges_with_times_of_their_own() {
     let (mut wire, mut tcp) = connected();

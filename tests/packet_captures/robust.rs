@@ -17,12 +17,12 @@ proptest! {
 
     #[test]
     fn captures_that_were_damaged_anywhere_are_read_or_refused(
-        which in 0..SAMPLES.len(),
+        which in 0..=SAMPLES.len(),
         flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..40),
         cut in any::<prop::sample::Index>(),
         keeps_all in any::<bool>(),
     ) {
-        let mut bytes = sample(SAMPLES[which]);
+        let mut bytes = SAMPLES.get(which).map_or_else(super::http2::sample, |name| sample(name));
         for (at, value) in flips {
             let at = at.index(bytes.len());
             bytes[at] = value;
@@ -63,6 +63,56 @@ proptest! {
             prop_assert!(body.as_bytes().starts_with(seen.response.bytes()));
         }
     }
+}
+
+#[test]
+fn a_scan_of_many_ports_ends_no_stream_that_is_read() {
+    let mut wire = Wire::new();
+    let mut tcp = wire.open(1);
+    wire.send(&mut tcp, C, "GET /mcp HTTP/1.1\r\nHost: h\r\n\r\n");
+    wire.send(&mut tcp, S, "HTTP/1.1 200 OK\r\n\r\ndata: 1\n\n");
+    for n in 0..100_000_u32 {
+        let scan = Tcp { port: (n % 60_000 + 2) as u16, next: [n * 7, 0] };
+        let mut packet = segment(&scan, C, n * 7, SYN, b"");
+        packet[12..16].copy_from_slice(&(0x0a00_0000 + n / 60_000).to_be_bytes());
+        wire.packet(packet);
+    }
+    wire.send(&mut tcp, S, "data: 2\n\n");
+    let reading = wire.read();
+    assert_eq!(reading.exchanges[0].text(), "data: 1\n\ndata: 2\n\n(CaptureEnd)");
+    assert_eq!(reading.caveats().iter().map(|c| c.0).collect::<Vec<_>>(), ["limit-reached"]);
+}
+
+#[test]
+fn requests_without_end_are_given_up_one_by_one() {
+    let mut wire = Wire::new();
+    let mut tcp = wire.open(40_000);
+    for _ in 0..50 {
+        wire.send(&mut tcp, C, "GET / HTTP/1.0\r\n\r\n".repeat(100));
+    }
+    let reading = wire.read();
+    assert_eq!(reading.exchanges.len(), 5000);
+    assert_eq!(reading.caveats(), [("limit-reached", 5000 - 4096)]);
+}
+
+#[test]
+fn a_lost_first_request_does_not_hold_up_long_streams_for_ever() {
+    let mut wire = Wire::new();
+    let mut tcp = wire.open(40_000);
+    tcp.next[C] += 100;
+    let body = "x".repeat(2 << 20);
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
+    wire.send(&mut tcp, S, &head);
+    wire.send(&mut tcp, C, "GET /next HTTP/1.1\r\nHost: h\r\n\r\n");
+    for piece in body.as_bytes().chunks(60_000) {
+        wire.send(&mut tcp, S, piece);
+    }
+    wire.send(&mut tcp, S, "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nnext");
+    wire.ack(&tcp, C);
+    let reading = wire.read();
+    let mut seen: Vec<_> = reading.exchanges.iter().map(|e| (e.url.as_str(), e.response.bytes().len())).collect();
+    seen.sort_unstable();
+    assert_eq!(seen, [("http://198.51.100.2:80/", 2 << 20), ("http://h/next", 4)]);
 }
 
 /// How many requests Wireshark 4.0.17 finds in these files, where that is the number to be found here, too.

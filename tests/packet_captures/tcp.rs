@@ -211,7 +211,9 @@ fn a_port_that_is_used_again_is_another_connection() {
 
 #[test]
 fn who_closed_in_the_middle_of_a_stream_is_told_with_the_time() {
-    let cases: [(&[(usize, bool)], End, Option<i64>); 5] = [
+    /// Which side closes, and whether by a reset.
+    type Closes = &'static [(usize, bool)];
+    let cases: [(Closes, End, Option<i64>); 5] = [
         (&[(S, false)], End::Abrupt(Side::Server), Some(10_000)),
         (&[(S, true)], End::Abrupt(Side::Server), Some(10_000)),
         (&[(C, true)], End::Abrupt(Side::Client), Some(10_000)),

@@ -2,9 +2,11 @@
 
 use super::wire::*;
 use lastevent::{
-    capture::Limits,
-    model::{End, Side},
+    capture::{Context, Limits, digest::Names, pcap},
+    model::{Content, End, Side},
+    redact::Key,
 };
+use std::sync::atomic::AtomicU64;
 
 fn recorded(name: &str) -> Reading {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/pcap").join(name);
@@ -40,7 +42,7 @@ fn a_conversation_is_read_as_the_server_logged_it_from_both_file_formats() {
         let logged: Vec<_> = DROP_AND_RESUME
             .iter()
             .map(|(m, s, ids, end)| {
-                (m.to_string(), Some(*s), ids.iter().map(|i| i.to_string()).collect::<Vec<_>>(), *end)
+                (m.to_string(), Some(*s), ids.iter().map(ToString::to_string).collect::<Vec<_>>(), *end)
             })
             .collect();
         assert_eq!(seen, logged, "{name}");
@@ -125,4 +127,26 @@ fn swapped_segments_a_retransmission_and_an_early_fin_change_nothing() {
     let last = seen.marks.last().expect("a time").1;
     assert_eq!(last - first, 1_997_999, "the last event has the time of its own segment");
     assert_eq!(reading.caveats(), []);
+}
+
+#[test]
+fn the_facts_of_a_recorded_conversation_are_those_that_the_server_logged() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/pcap/drop_and_resume.pcapng");
+    let bytes = std::fs::read(path).expect("a file of testdata");
+    let (key, names, consumed) = (Key::new(None, false), Names::default(), AtomicU64::new(0));
+    let context = Context { key: &key, limits: Limits::default(), names: &names, consumed: &consumed, vantage: None };
+    let facts = pcap::read(&mut &bytes[..], &context).expect("a readable capture");
+    assert_eq!((facts.entries, facts.exchanges.len()), (8, 8));
+    assert!(facts.exchanges.iter().map(|e| e.at.entry).eq(0..8));
+    assert!(facts.recorder.is_some_and(|name| name.starts_with("Dumpcap (Wireshark) 4.0.17")));
+    let events = |entry: usize| match facts.exchanges[entry].response.content() {
+        Some(Content::Events(log)) => log.events.len(),
+        _ => 0,
+    };
+    assert_eq!((0..8).map(events).collect::<Vec<_>>(), [2, 0, 0, 4, 7, 2, 2, 0]);
+    assert!(facts.exchanges[4].cursor.is_some());
+    let Some(Content::Events(log)) = facts.exchanges[3].response.content() else { panic!("an event stream") };
+    assert_eq!(log.acknowledged, Some(4));
+    let spread = log.time_of(3).expect("a time").since(log.time_of(0).expect("a time"));
+    assert!((903_000..905_000).contains(&spread), "the server sent them 903.7 ms apart: {spread}");
 }

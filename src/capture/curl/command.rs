@@ -1,5 +1,6 @@
 //! A shell's command line that runs curl, as it stands above the output in bug reports and scripts' logs.
 
+use super::shell;
 use crate::capture::Headers;
 
 /// The longest command line that is read.
@@ -45,7 +46,7 @@ impl Command {
     /// The command that `text` begins with (`curl …`), and its length to the end of its last line.
     pub fn at(text: &[u8]) -> Option<(Self, usize)> {
         let text = &text[..text.len().min(LONGEST)];
-        let (words, length) = words(text)?;
+        let (words, length) = shell::words(text)?;
         let mut command = Self::default();
         let mut words = words.into_iter().skip(1);
         let mut method = None;
@@ -218,64 +219,6 @@ fn takes_value(name: &str) -> bool {
     }
     let letters = "XHdFTuomAbcexwDKEyYzCrPQtU";
     name.strip_prefix('-').and_then(|n| n.chars().next()).is_some_and(|l| letters.contains(l))
-}
-
-/// The words of a command by the rules of POSIX shells, and how long it is, its line end included.
-fn words(text: &[u8]) -> Option<(Vec<Vec<u8>>, usize)> {
-    let mut words = Vec::new();
-    let mut word: Option<Vec<u8>> = None;
-    let mut at = 0;
-    while let Some(byte) = text.get(at).copied() {
-        at += 1;
-        match byte {
-            b'\n' => break,
-            b' ' | b'\t' | b'\r' => words.extend(word.take()),
-            b'|' | b';' | b'>' | b'&' if word.is_none() => {
-                // What follows is another command, or where the output goes.
-                at += memchr::memchr(b'\n', &text[at..]).map_or(text.len() - at, |n| n + 1);
-                break;
-            }
-            b'\\' => match text.get(at) {
-                Some(b'\n') => at += 1,
-                Some(b'\r') if text.get(at + 1) == Some(&b'\n') => at += 2,
-                Some(next) => {
-                    word.get_or_insert_default().push(*next);
-                    at += 1;
-                }
-                None => break,
-            },
-            b'\'' => {
-                let end = memchr::memchr(b'\'', text.get(at..)?)?;
-                word.get_or_insert_default().extend_from_slice(&text[at..at + end]);
-                at += end + 1;
-            }
-            b'"' => at = double_quoted(text, at, word.get_or_insert_default())?,
-            _ => word.get_or_insert_default().push(byte),
-        }
-    }
-    words.extend(word);
-    Some((words, at))
-}
-
-/// Takes over the text up to the closing quote, and gives the offset behind it.
-fn double_quoted(text: &[u8], mut at: usize, word: &mut Vec<u8>) -> Option<usize> {
-    loop {
-        let byte = *text.get(at)?;
-        at += 1;
-        match byte {
-            b'"' => return Some(at),
-            b'\\' => {
-                let next = *text.get(at)?;
-                at += 1;
-                match next {
-                    b'"' | b'\\' | b'$' | b'`' => word.push(next),
-                    b'\n' => {}
-                    _ => word.extend_from_slice(&[b'\\', next]),
-                }
-            }
-            _ => word.push(byte),
-        }
-    }
 }
 
 #[cfg(test)]

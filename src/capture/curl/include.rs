@@ -1,8 +1,9 @@
 //! `curl -i`: heads and bodies one after the other, without requests and times.
 
 use super::{
-    call::{Call, Ending},
+    call::Call,
     command::{self, Command},
+    ending::Ending,
     head::Head,
 };
 

@@ -4,9 +4,10 @@ mod ascii;
 mod hex;
 
 use super::{
-    call::{Call, Ending, find},
+    call::{Call, find},
     chunked,
     clock::{self, Clock},
+    ending::Ending,
     head::{self, Head},
 };
 use ascii::Rebuilt;

@@ -1,8 +1,9 @@
 //! `curl -v`: info, heads of both sides and bodies, line by line, with the progress meter in between.
 
 use super::{
-    call::{Call, Ending, is_closing},
+    call::Call,
     command::{self, Command},
+    ending::{Ending, is_closing},
     head::{self, Head},
     meter,
 };

@@ -1,4 +1,4 @@
-//! A file line by line, in bounded memory.
+//! A file line by line, in bounded memory; a value that is printed over several lines counts as one.
 
 use crate::capture::Bytes;
 use std::io::{self, BufRead, Read};
@@ -15,6 +15,29 @@ pub struct Line<'l> {
     pub ended: bool,
     /// It is longer than the bound; the text is its beginning.
     pub is_too_long: bool,
+}
+
+/// Brackets that are open, strings observed.
+#[derive(Default)]
+struct Open {
+    depth: u64,
+    in_string: bool,
+    escaped: bool,
+}
+
+impl Open {
+    fn pass(&mut self, text: &[u8]) {
+        for byte in text {
+            match byte {
+                _ if self.escaped => self.escaped = false,
+                b'\\' if self.in_string => self.escaped = true,
+                b'"' => self.in_string = !self.in_string,
+                b'{' | b'[' if !self.in_string => self.depth += 1,
+                b'}' | b']' if !self.in_string => self.depth = self.depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+    }
 }
 
 /// The lines of a file.
@@ -45,6 +68,7 @@ impl<'i, 'b> Lines<'i, 'b> {
         }
         self.offset += read;
         self.number += 1;
+        let number = self.number;
         let mut ended = self.line.last() == Some(&b'\n');
         let is_too_long = !ended && read == self.most;
         while is_too_long && !ended {
@@ -58,6 +82,33 @@ impl<'i, 'b> Lines<'i, 'b> {
             self.input.consume(length);
             self.offset += length as u64;
         }
-        Ok(Some(Line { text: &self.line, number: self.number, offset, ended, is_too_long }))
+        if !is_too_long && ended {
+            ended = self.join()?;
+        }
+        Ok(Some(Line { text: &self.line, number, offset, ended, is_too_long }))
+    }
+
+    /// Adds the lines that go on with the value that this one begins: they are indented, or begin with its closing
+    /// bracket. Says whether the last one has an end.
+    fn join(&mut self) -> io::Result<bool> {
+        if !matches!(self.line.trim_ascii_start().first(), Some(b'{' | b'[')) {
+            return Ok(true);
+        }
+        let (mut open, mut from) = (Open::default(), 0);
+        loop {
+            open.pass(&self.line[from..]);
+            from = self.line.len();
+            let left = self.most.saturating_sub(from as u64);
+            let next = self.input.fill_buf()?.first().copied();
+            if open.depth == 0 || left == 0 || !matches!(next, Some(b' ' | b'\t' | b'}' | b']')) {
+                return Ok(true);
+            }
+            let read = (&mut *self.input).take(left).read_until(b'\n', &mut self.line)? as u64;
+            self.offset += read;
+            self.number += 1;
+            if self.line.last() != Some(&b'\n') {
+                return Ok(false);
+            }
+        }
     }
 }

@@ -63,6 +63,17 @@ fn an_array_of_a_whole_conversation_is_taken_apart() {
 }
 
 #[test]
+fn messages_over_several_lines_are_read_and_a_cut_one_takes_no_other_with_it() {
+    let text = "{\n  \"jsonrpc\": \"2.0\",\n  \"method\": \"a{\"\n}\n[\n {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"b\"}\n]\n\
+                {\"jsonrpc\":\"2.0\",\"id\":1,\"resu\n{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n";
+    let outcome = read(Format::JsonRpcLines, text);
+    let methods: Vec<_> = outcome.exchanges.iter().map(|e| (e.at.offset, e.request_body.bytes().len())).collect();
+    assert_eq!(methods, [(Some(0), 40), (Some(41), 42), (Some(114), 0)]);
+    assert_eq!(outcome.caveats(), [("undecodable-entry", 1)]);
+    assert!(outcome.facts.caveats["undecodable-entry"].message.contains("line 8"));
+}
+
+#[test]
 fn foreign_and_cut_lines_are_counted_and_passed_over() {
     let text = "starting\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n\n{\"x\":1}\n{\"jsonrpc\":\"2.0\",\"id\":1,\"resu";
     let outcome = read(Format::JsonRpcLines, text);

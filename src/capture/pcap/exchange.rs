@@ -1,13 +1,13 @@
 //! A request and its response while they are under way, and what is handed over of them in the end.
 
-use super::body::Body;
+use super::{
+    body::Body,
+    head::{Head, url},
+};
 use crate::{
     capture::{RawBody, RawExchange},
     model::{Address, End, Missing, Side, Time},
-    wire::{
-        http1::{Fields, RequestHead, ResponseHead, lookup},
-        tcp::Stamp,
-    },
+    wire::tcp::Stamp,
 };
 
 /// How far a message has come.
@@ -17,28 +17,6 @@ pub enum Progress {
     Arriving,
     /// It is as complete as it will ever be.
     Over,
-}
-
-/// The head of a message.
-pub enum Head {
-    /// As bytes of HTTP/1, perhaps only their beginning.
-    Bytes(Vec<u8>),
-    /// A request that was read from HTTP/2.
-    Request {
-        /// The method.
-        method: String,
-        /// The URL, or what is known of it.
-        target: String,
-        /// Its fields.
-        fields: Vec<(String, String)>,
-    },
-    /// A response that was read from HTTP/2.
-    Response {
-        /// The status.
-        status: u16,
-        /// Its fields.
-        fields: Vec<(String, String)>,
-    },
 }
 
 /// One message.
@@ -77,48 +55,6 @@ pub struct Exchange {
     pub unanswered: Missing,
     /// Nothing more will become known.
     pub is_over: bool,
-}
-
-impl Head {
-    /// The request that it is.
-    fn request(&self) -> Option<RequestHead<'_>> {
-        match self {
-            Self::Bytes(bytes) => RequestHead::read(bytes),
-            Self::Request { method, target, .. } => {
-                let (method, target) = (method.as_str().into(), target.as_str().into());
-                Some(RequestHead { method, target, fields: self.fields() })
-            }
-            Self::Response { .. } => None,
-        }
-    }
-
-    /// The response that it is.
-    fn response(&self) -> Option<ResponseHead<'_>> {
-        match self {
-            Self::Bytes(bytes) => ResponseHead::read(bytes),
-            Self::Response { status, .. } => {
-                Some(ResponseHead { status: *status, is_http10: false, fields: self.fields() })
-            }
-            Self::Request { .. } => None,
-        }
-    }
-
-    /// The fields of a head that was read from HTTP/2.
-    pub fn fields(&self) -> Fields<'_> {
-        match self {
-            Self::Bytes(_) => Fields::new(),
-            Self::Request { fields, .. } | Self::Response { fields, .. } => {
-                fields.iter().map(|(name, value)| (name.as_str().into(), value.as_str().into())).collect()
-            }
-        }
-    }
-
-    fn size(&self) -> usize {
-        match self {
-            Self::Bytes(bytes) => bytes.len(),
-            Self::Request { fields, .. } | Self::Response { fields, .. } => fields.len() * 100,
-        }
-    }
 }
 
 impl Exchange {
@@ -256,17 +192,4 @@ impl Message {
         self.body.finish();
         self.progress = Progress::Over;
     }
-}
-
-fn url(head: &RequestHead<'_>, authority: &str) -> String {
-    let target = head.target.as_ref();
-    if target.contains("://") {
-        return target.to_owned();
-    }
-    if head.method.eq_ignore_ascii_case("CONNECT") {
-        return format!("http://{target}");
-    }
-    let host = lookup(&head.fields, "host").filter(|host| !host.is_empty()).unwrap_or(authority);
-    let slash = if target.starts_with('/') { "" } else { "/" };
-    format!("http://{host}{slash}{target}")
 }

@@ -1,49 +1,31 @@
 //! HTTP/2 on one connection: its streams are exchanges.
 
 mod block;
+mod direction;
 
 use super::{
     body::Body,
     exchange::{Exchange, Message, Progress},
-    frames::{Event, Frames, Torn},
+    frames::{Event, Torn},
     peers::Peers,
     run::Run,
 };
 use crate::{
     model::{End, Missing, Side},
     wire::{
-        hpack::Decoder,
         http2::{FrameHead, kind},
         tcp::{Close, Delivery, Part, Place, Stamp},
     },
 };
 use block::Fields;
+use direction::Direction;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Most streams of one connection that are open at a time.
 const MOST_STREAMS: usize = 4096;
 
-/// Longest header block in bytes.
-const LONGEST_BLOCK: usize = 1 << 20;
-
 /// Complete exchanges that wait for the client's acknowledgement.
 const MOST_WAITING: usize = 64;
-
-/// What was read of a header block that goes on in further frames.
-struct Begun {
-    head: FrameHead,
-    block: Vec<u8>,
-    first: Stamp,
-}
-
-/// One direction.
-struct Direction {
-    frames: Frames,
-    fields: Decoder,
-    begun: Option<Begun>,
-    /// Its header blocks cannot be decoded any more.
-    is_dead: bool,
-}
 
 /// The conversation on one connection.
 pub struct Http2 {
@@ -65,16 +47,10 @@ impl Http2 {
     /// A conversation with the server on `port`; `is_whole` where the capture holds its beginning. `upgraded` is the
     /// HTTP/1 request that asked for HTTP/2 and is answered on stream 1.
     pub fn new(is_whole: bool, port: u16, upgraded: Option<Exchange>) -> Self {
-        let direction = |is_client| Direction {
-            frames: Frames::new(is_client, !is_whole),
-            fields: Decoder::new(!is_whole),
-            begun: None,
-            is_dead: false,
-        };
         let upgraded_stream = upgraded.as_ref().map(|_| (1, 1));
         Self {
-            client: direction(true),
-            server: direction(false),
+            client: Direction::new(true, !is_whole),
+            server: Direction::new(false, !is_whole),
             streams: upgraded.map(|exchange| (1, exchange)).into_iter().collect(),
             done: VecDeque::new(),
             closer: None,
@@ -328,44 +304,5 @@ impl Http2 {
             }
             self.retire(stream);
         }
-    }
-}
-
-impl Direction {
-    /// Adds a part of a header block; the block once it is whole.
-    fn collect(&mut self, head: FrameHead, payload: &[u8], own: Stamp) -> Option<Begun> {
-        let Some(part) = head.block(payload).and_then(|range| payload.get(range)) else {
-            self.tear();
-            return None;
-        };
-        if head.kind == kind::CONTINUATION {
-            let begun = self.begun.as_mut().filter(|b| b.head.stream == head.stream)?;
-            begun.block.extend_from_slice(part);
-            if begun.block.len() > LONGEST_BLOCK {
-                self.tear();
-                return None;
-            }
-        } else {
-            self.begun = Some(Begun { head, block: part.to_vec(), first: own });
-        }
-        if head.ends_headers() { self.begun.take() } else { None }
-    }
-
-    fn decode(&mut self, block: &[u8]) -> Option<Fields> {
-        if self.is_dead {
-            return None;
-        }
-        match self.fields.decode(block) {
-            Ok(block) => Some(Fields::new(block)),
-            Err(_) => {
-                self.is_dead = true;
-                None
-            }
-        }
-    }
-
-    fn tear(&mut self) {
-        self.begun = None;
-        self.fields.tear();
     }
 }

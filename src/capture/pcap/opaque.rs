@@ -1,6 +1,6 @@
 //! Traffic that cannot be read: counted by port, and said.
 
-use super::run::Run;
+use crate::capture::FileFacts;
 use std::{
     collections::{BTreeMap, HashSet},
     net::IpAddr,
@@ -42,7 +42,7 @@ impl Opaque {
     }
 
     /// Says what was seen.
-    pub fn report(&self, run: &mut Run<'_>) {
+    pub fn report(&self, account: &mut FileFacts) {
         let (tls, quic) = (total(&self.tls), total(&self.quic));
         if tls + quic > 0 {
             let kinds = [(tls, "TLS", &self.tls), (quic, "QUIC", &self.quic)];
@@ -52,7 +52,7 @@ impl Opaque {
                 "{} cannot be read; capture where TLS ends, or at a proxy (keys in the file are not used)",
                 said.join(" and ")
             );
-            run.account.caveats("tls-opaque", tls + quic, message);
+            account.caveats("tls-opaque", tls + quic, message);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What the reading of one file shares: its context, its account, and where exchanges go.
 
+use super::opaque::Opaque;
 use crate::capture::{Context, FileFacts, RawExchange};
 
 /// Takes each exchange as it becomes complete.
@@ -11,6 +12,8 @@ pub struct Run<'r> {
     pub context: &'r Context<'r>,
     /// Caveats and the recorder; exchanges go to the sink.
     pub account: FileFacts,
+    /// What was seen and cannot be read.
+    pub opaque: Opaque,
     /// Where exchanges go.
     pub sink: &'r mut Sink<'r>,
     entries: u32,
@@ -19,7 +22,7 @@ pub struct Run<'r> {
 impl<'r> Run<'r> {
     /// Begins to read.
     pub fn new(context: &'r Context<'r>, sink: &'r mut Sink<'r>) -> Self {
-        Self { context, account: FileFacts::default(), sink, entries: 0 }
+        Self { context, account: FileFacts::default(), opaque: Opaque::default(), sink, entries: 0 }
     }
 
     /// The ordinal of the next exchange.

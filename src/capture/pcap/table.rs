@@ -2,7 +2,6 @@
 
 use super::{
     connection::{Connection, Endpoint},
-    opaque::Opaque,
     run::Run,
 };
 use crate::wire::{
@@ -51,7 +50,6 @@ impl Hash for Ends {
 pub struct Table {
     connections: HashMap<Ends, Connection>,
     fragments: Fragments,
-    opaque: Opaque,
     held: Held,
     count: u32,
     live: usize,
@@ -63,7 +61,6 @@ impl Table {
         Self {
             connections: HashMap::new(),
             fragments: Fragments::default(),
-            opaque: Opaque::default(),
             held: Held { bytes: 0, most, exceeded: 0 },
             count: 0,
             live: 0,
@@ -88,9 +85,9 @@ impl Table {
         let mut rest: Vec<Connection> = self.connections.into_values().filter(|c| !c.is_spent()).collect();
         rest.sort_unstable_by_key(|c| c.number);
         for mut connection in rest {
-            connection.end(&mut self.held, &mut self.opaque, run);
+            connection.end(&mut self.held, run);
         }
-        self.opaque.report(run);
+        run.opaque.report(&mut run.account);
         if self.held.exceeded > 0 {
             let message = "packets that came out of order exceeded --limit reassembly; what they waited for is a hole";
             run.account.caveats("limit-reached", self.held.exceeded, message);
@@ -114,7 +111,7 @@ impl Table {
                     self.segment((source, segment.source), (destination, segment.destination), &segment, stamp, run);
                 }
             }
-            UDP => self.opaque.udp(source, destination, payload),
+            UDP => run.opaque.udp(source, destination, payload),
             _ => {}
         }
     }
@@ -122,7 +119,7 @@ impl Table {
     fn segment(&mut self, from: Endpoint, to: Endpoint, segment: &Segment<'_>, stamp: Stamp, run: &mut Run<'_>) {
         let stamp = Stamp { ack: segment.ack, ..stamp };
         let (ends, direction) = if from <= to { ([from, to], 0) } else { ([to, from], 1) };
-        let Self { connections, opaque, held, count, live, .. } = self;
+        let Self { connections, held, count, live, .. } = self;
         let mut is_new = false;
         let connection = connections.entry(Ends(ends)).or_insert_with(|| {
             is_new = true;
@@ -130,7 +127,7 @@ impl Table {
         });
         if !is_new && connection.is_followed_by(direction, segment) {
             let was_live = !connection.is_spent();
-            connection.end(held, opaque, run);
+            connection.end(held, run);
             *live = live.saturating_sub(was_live.into());
             *connection = Connection::new(ends, *count, connection.generation.saturating_add(1));
             is_new = true;
@@ -140,7 +137,7 @@ impl Table {
             *live += 1;
         }
         let was_live = !connection.is_spent();
-        connection.take(direction, segment, stamp, held, opaque, run);
+        connection.take(direction, segment, stamp, held, run);
         *live = live.saturating_sub((was_live && connection.is_spent()).into());
         if is_new {
             self.forget(run);
@@ -150,18 +147,20 @@ impl Table {
     /// Keeps the number of connections within its bounds.
     fn forget(&mut self, run: &mut Run<'_>) {
         if self.live > MOST_LIVE {
-            let mut last: Vec<u32> =
-                self.connections.values().filter(|c| !c.is_spent()).map(|c| c.last_frame).collect();
+            let idle = self.connections.values().filter(|c| c.is_idle()).count();
+            // Connections that never said anything go first: a scan must not end the streams that are read.
+            let is_old = |c: &Connection| if idle > MOST_LIVE / 2 { c.is_idle() } else { !c.is_spent() };
+            let mut last: Vec<u32> = self.connections.values().filter(|c| is_old(c)).map(|c| c.last_frame).collect();
             last.sort_unstable();
             let before = last.get(last.len() / 2).copied().unwrap_or(u32::MAX);
             let mut old: Vec<&mut Connection> =
-                self.connections.values_mut().filter(|c| !c.is_spent() && c.last_frame < before).collect();
+                self.connections.values_mut().filter(|c| is_old(c) && c.last_frame < before).collect();
             old.sort_unstable_by_key(|c| c.number);
             self.live = self.live.saturating_sub(old.len());
             let message = format!("more than {MOST_LIVE} connections are open at a time; the oldest are given up");
             run.account.caveats("limit-reached", old.len() as u64, message);
             for connection in old {
-                connection.end(&mut self.held, &mut self.opaque, run);
+                connection.end(&mut self.held, run);
             }
         }
         if self.connections.len() > MOST_REMEMBERED {

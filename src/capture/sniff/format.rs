@@ -123,11 +123,7 @@ const TABLE: [Row; 34] = [
         Some("Envoy tap traces are not read (they have no times): take a pcap at the proxy, e.g. with tcpdump"),
     ),
     (Format::Netlog, "netlog", Some("Chrome net logs are not read: in DevTools, Network > Export HAR with content")),
-    (
-        Format::CdpLog,
-        "cdp-log",
-        Some("DevTools protocol events are not read: export a HAR (DevTools, or Playwright's recordHar)"),
-    ),
+    (Format::CdpLog, "cdp-log", None),
     (Format::Proxyman, "proxyman", Some("Proxyman sessions are not read: in Proxyman, File > Export > HAR")),
     (
         Format::Burp,

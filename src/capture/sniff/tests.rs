@@ -77,13 +77,17 @@ fn an_event_stream_has_hardly_any_foreign_line() {
 }
 
 #[test]
+fn events_of_the_devtools_protocol_are_known_by_their_method() {
+    is(r#"{"method":"Network.requestWillBeSent","params":{}}"#, Format::CdpLog);
+}
+
+#[test]
 fn known_formats_that_are_not_read_say_how_to_get_one_that_is() {
     for (text, format) in [
         ("=====\nFollow: tcp,ascii\n", Format::TsharkFollow),
         ("interactions:\n- request:\n", Format::Vcr),
         (r#"{"http_buffered_trace":{}}"#, Format::EnvoyTap),
         (r#"{"constants":{}}"#, Format::Netlog),
-        (r#"{"method":"Network.requestWillBeSent","params":{}}"#, Format::CdpLog),
         (r#"[{"status":"COMPLETE","method":"POST","protocolVersion":"HTTP/1.1"}]"#, Format::CharlesJson),
         (r#"<?xml version="1.0"?><items burpVersion="2024">"#, Format::Burp),
         ("1 f45590522cd1838b4a0d5c5aab80b77929dea3b3 1231 0\nGET / HTTP/1.1\n", Format::Goreplay),

@@ -67,8 +67,19 @@ pub struct Ended {
     pub end: End,
     /// What the body is, where it says.
     pub state: Option<State>,
+    /// How many bytes of the body the client provably received, where it says: a number, or all.
+    pub received: Option<Received>,
     /// When, where it says: a time, or that it is unknown.
     pub time: Option<Option<Time>>,
+}
+
+/// What the client provably received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Received {
+    /// All that stands there.
+    All,
+    /// The first so many bytes.
+    Bytes(u64),
 }
 
 /// Reads the end line. `before` is what a relative time counts from.
@@ -81,14 +92,27 @@ pub fn ended(text: &str, before: Option<Time>) -> Result<Ended, String> {
     let found = ENDS.iter().find(|(name, _)| fits(name));
     let (end, rest) = found.map_or((None, text), |(name, end)| (Some(*end), text[name.len()..].trim()));
     let (state, rest) = state(rest);
+    let (received, rest) = received(rest);
     if end.is_none() && state.is_none() {
         return Err(format!(
             "'= {text}' says nothing known: write = clean, = abrupt client, = abrupt server, = abrupt, = open or \
-             = unknown, perhaps with not-captured or partial and a reason, and a time (in a body, \\= begins such a line)"
+             = unknown, perhaps with not-captured or partial and a reason, received, and a time (in a body, \\= begins such a line)"
         ));
     }
     let time = if rest.is_empty() { None } else { Some(time::parse(rest, before)?) };
-    Ok(Ended { end: end.unwrap_or(End::Unknown), state, time })
+    Ok(Ended { end: end.unwrap_or(End::Unknown), state, received, time })
+}
+
+fn received(text: &str) -> (Option<Received>, &str) {
+    let Some(rest) = text.strip_prefix("received").filter(|rest| rest.is_empty() || rest.starts_with(' ')) else {
+        return (None, text);
+    };
+    let rest = rest.trim();
+    let (number, behind) = rest.split_once(' ').unwrap_or((rest, ""));
+    match number.parse() {
+        Ok(bytes) => (Some(Received::Bytes(bytes)), behind.trim()),
+        Err(_) => (Some(Received::All), rest),
+    }
 }
 
 /// The state that a text begins with, and what is left of the text.

@@ -1,7 +1,7 @@
 //! Reads transcripts, line by line; what is not understood is an error that names its line.
 
 use super::{
-    head::{self, State},
+    head::{self, Received, State},
     is_event_stream, mark, time,
 };
 use crate::{
@@ -227,7 +227,14 @@ impl Reader {
         };
         let usual = self.clock.filter(|_| matches!(ended.end, End::Clean | End::Abrupt(_)));
         let state = ended.state.or(failed.then_some(State::NotCaptured(Missing::Failed)));
-        self.response_ends(ended.end, ended.time.unwrap_or(usual), state)
+        self.response_ends(ended.end, ended.time.unwrap_or(usual), state)?;
+        if let Some(raw) = self.file.exchanges.last_mut() {
+            raw.acknowledged = ended.received.map(|received| match received {
+                Received::All => raw.response_body.bytes().len() as u64,
+                Received::Bytes(bytes) => bytes,
+            });
+        }
+        Ok(())
     }
 
     /// A line of a body: escaped, or as it stands.

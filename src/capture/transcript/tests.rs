@@ -64,6 +64,7 @@ prop_compose! {
         status in proptest::option::of(any::<u16>()),
         times in (time(), time(), time()),
         end in any_end(),
+        received in proptest::option::of(0_u64..20),
         cuts in proptest::collection::btree_map(1_u64..30, time(), 0..4),
     ) -> RawExchange<'static> {
         let mut raw = RawExchange::new(method, url);
@@ -71,7 +72,7 @@ prop_compose! {
         (raw.request_headers, raw.response_headers) = (own(heads.0), own(heads.1));
         (raw.request_body, raw.response_body) = bodies;
         (raw.sent, raw.head, raw.ended) = times;
-        (raw.status, raw.end) = (status, end);
+        (raw.status, raw.end, raw.acknowledged) = (status, end, received);
         let length = raw.response_body.bytes().len() as u64;
         raw.marks = cuts.into_iter().filter(|(at, _)| *at <= length).filter_map(|(at, t)| Some((at, t?))).collect();
         raw

@@ -66,6 +66,13 @@ fn end(out: &mut String, raw: &RawExchange<'_>, clock: Option<Time>) {
     if !words.is_empty() {
         let _ = write!(out, " {words}");
     }
+    match raw.acknowledged {
+        Some(bytes) if bytes == raw.response_body.bytes().len() as u64 => out.push_str(" received"),
+        Some(bytes) => {
+            let _ = write!(out, " received {bytes}");
+        }
+        None => {}
+    }
     let usual = clock.filter(|_| matches!(raw.end, End::Clean | End::Abrupt(_)));
     let _ = write!(out, "{}\n\n", differs(raw.ended, usual, clock));
 }

@@ -39,11 +39,12 @@ impl<'c, 'r> Pairing<'c, 'r> {
         sink(&raw);
     }
 
-    /// Hands over the requests that were not answered in this file.
-    pub fn finish(self, sink: &mut dyn FnMut(&RawExchange<'_>)) {
+    /// Hands over the requests that are not answered in this file, and says how many there are.
+    pub fn finish(self, sink: &mut dyn FnMut(&RawExchange<'_>)) -> u64 {
         let mut left: Vec<_> = self.open.into_values().flatten().collect();
         left.sort_by_key(|raw| raw.at.entry);
         left.iter().for_each(sink);
+        left.len() as u64
     }
 
     fn request(&mut self, packet: &Packet, message: &Message, offset: u64) -> Option<RawExchange<'static>> {

@@ -2,11 +2,10 @@
 
 use super::{BodyState, Implementation, Leg, Place, Request, Resumption, SCHEMA, Session, Sessions, Stream, Terminal};
 use crate::{
-    audit::{Run, caveats, places, pseudonym, real_id, stamp::Stamp},
+    audit::{IdTexts, Run, caveats, places, pseudonym, real_id, stamp::Stamp},
     evidence::Locus,
     model::{self, Body},
     reconstruct::Capture,
-    redact::IdTexts,
 };
 
 /// The sessions of a run that `wanted` chooses by their pseudonym and endpoint.

@@ -3,7 +3,7 @@
 use super::{Leg, Place, Request, Resumption, Session, Sessions, Stream};
 use crate::{
     redact::{Shortener, escape},
-    report::{Look, plural, table},
+    report::{Look, caveats, plural, table},
 };
 use serde::Serialize;
 
@@ -39,13 +39,13 @@ pub fn render(document: &Sessions, in_full: bool, look: &Look) -> String {
         requests(&mut out, &session.requests, &cell, look);
         resumptions(&mut out, &session.resumptions, &cell, look);
     }
-    if !document.caveats.is_empty() && !look.quiet {
-        out.push_str("\nwhat the capture does not show:\n");
-        for c in &document.caveats {
-            let file = c.file.as_deref().map(|f| format!("{f}: ")).unwrap_or_default();
-            out.push_str(&cell(&format!("  {} ({}x): {file}{}", c.caveat, c.count, c.message)));
-            out.push('\n');
-        }
+    let caveats = caveats::render(&document.caveats, look);
+    if !caveats.is_empty() {
+        out.push('\n');
+    }
+    for line in caveats.lines() {
+        out.push_str(&cell(line));
+        out.push('\n');
     }
     out
 }

@@ -5,7 +5,7 @@ use crate::{
     model::{EventFlags, EventId, Resolved},
     rules::{Case, Check, Family, Finding, Party, Rule, STREAMABLE, Severity},
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -44,7 +44,7 @@ fn uses(case: &Case<'_>) -> Vec<Use> {
                     exchange: leg.exchange,
                     event: event as u32,
                     stream: number as u32,
-                    payload: fact.payload,
+                    payload: fact.distinction(),
                     is_session: fact.flags.contains(EventFlags::ID_IS_SESSION),
                 })
             }));
@@ -66,12 +66,16 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     uses.sort_by_key(|u| (u.id, u.exchange, u.event));
     // One finding for the ids that nobody resumed with, one for each cursor.
     let mut clashes: BTreeMap<Option<EventId>, Vec<(Use, Use)>> = BTreeMap::new();
+    // By cursor: the last resume with it, or the end of time where it was ambiguous.
+    let mut resumes: HashMap<EventId, u32> = HashMap::new();
+    for resumption in &case.session.resumptions {
+        let last = if resumption.resolved == Resolved::Ambiguous { u32::MAX } else { resumption.exchange };
+        let known = resumes.entry(resumption.cursor.id).or_default();
+        *known = last.max(*known);
+    }
     for group in uses.chunk_by(|a, b| a.id == b.id).filter(|g| g.len() > 1) {
         let Some(other) = group.iter().find(|u| differ(&group[0], u)) else { continue };
-        let used = case.session.resumptions.iter().any(|r| {
-            r.cursor.id == group[0].id && r.resolved == Resolved::Ambiguous
-                || r.cursor.id == group[0].id && r.exchange > other.exchange
-        });
+        let used = resumes.get(&group[0].id).is_some_and(|last| *last > other.exchange);
         clashes.entry(used.then_some(group[0].id)).or_default().push((group[0], *other));
     }
     for (cursor, clashes) in clashes {

@@ -36,8 +36,8 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
             continue;
         }
         let clean = exchange.end == End::Clean;
-        let stream = case.session.streams.iter().position(|s| s.legs.iter().any(|leg| leg.exchange == index));
-        let request = stream.and_then(|s| case.session.streams[s].requests.first().copied());
+        let stream = case.stream_of(index);
+        let request = stream.and_then(|s| case.stream(s).requests.first().copied());
         let how = if clean { "closed cleanly" } else { "ended" };
         let message = format!(
             "the stream {how} in the middle of an event, which clients must discard ({} bytes)",
@@ -53,7 +53,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
                 "an event without its end",
             )
             .of_request(request)
-            .of_stream(stream.map(|s| s as u32))
+            .of_stream(stream)
             .with_cursor(tail.id)
             .severity(if clean { Severity::Error } else { Severity::Warning });
         found.push(if exchange.end == End::Unknown {

@@ -2,7 +2,7 @@
 
 use crate::{
     evidence::Locus,
-    model::{Direction, EventId, Exchange, LegEnd, Method, OpenedBy, Resumption, SessionEnd, Stream, Time},
+    model::{EventId, Exchange, LegEnd, Method, OpenedBy, Resumption, SessionEnd, Stream, Time},
     reconstruct::is_open_stream,
     rules::{Case, Certainty, Check, Family, Finding, Party, Rule, STREAMABLE, Severity, Threshold, answer},
 };
@@ -29,6 +29,7 @@ struct Connections {
     seen: usize,
     until: Option<Time>,
     unknown: bool,
+    any: bool,
 }
 
 impl Connections {
@@ -41,6 +42,13 @@ impl Connections {
                 self.until = self.until.max(leg.ended);
             }
         }
+    }
+
+    /// Takes notice of one connection.
+    fn add(&mut self, exchange: &Exchange) {
+        self.any = true;
+        self.unknown |= exchange.ended.is_none();
+        self.until = self.until.max(exchange.ended);
     }
 
     /// There was one, and the capture shows that none was left.
@@ -87,11 +95,14 @@ fn runs<'c>(case: &Case<'c>) -> Vec<Run<'c>> {
     let mut open: BTreeMap<Option<EventId>, Run<'c>> = BTreeMap::new();
     let mut runs = Vec::new();
     let mut streams: HashMap<u32, Connections> = HashMap::new();
-    let mut standalone = Connections::default();
+    let (mut standalone, mut all) = (Connections::default(), Connections::default());
     let mut resumptions = case.session.resumptions.iter().peekable();
     for &index in &case.session.exchanges {
         let exchange = case.exchange(index);
         let resumption = resumptions.next_if(|r| r.exchange == index);
+        if is_open_stream(exchange) {
+            all.add(exchange);
+        }
         if exchange.method != Method::Get {
             continue;
         }
@@ -101,19 +112,21 @@ fn runs<'c>(case: &Case<'c>) -> Vec<Run<'c>> {
             let meant = resumption.and_then(|r| case.meant(r));
             let is_standalone = cursor.is_none() || meant.is_some_and(|(_, s)| s.opened_by == OpenedBy::Get);
             if is_standalone && is_open_stream(exchange) {
-                standalone.unknown |= exchange.ended.is_none();
-                standalone.until = standalone.until.max(exchange.ended);
+                standalone.add(exchange);
             }
             continue;
         }
         let over = match resumption {
             None => standalone.are_over(exchange.sent),
-            // A cursor whose stream is not known belongs to one that the client regards as lost.
-            Some(resumption) => case.meant(resumption).is_none_or(|(number, stream)| {
-                let connections = streams.entry(number).or_default();
-                connections.advance(stream, index);
-                connections.are_over(exchange.sent)
-            }),
+            Some(resumption) => match case.meant(resumption) {
+                Some((number, stream)) => {
+                    let connections = streams.entry(number).or_default();
+                    connections.advance(stream, index);
+                    connections.are_over(exchange.sent)
+                }
+                // A stream that is not known may be any of those that are open.
+                None => all.are_over(exchange.sent) || !all.any,
+            },
         };
         if over {
             let run = open.entry(cursor).or_insert_with(|| Run { cursor, resumption, gets: Vec::new() });
@@ -129,8 +142,7 @@ fn runs<'c>(case: &Case<'c>) -> Vec<Run<'c>> {
 fn discarded(case: &Case<'_>, last: u32) -> Option<(u32, u32)> {
     let given_up = matches!(case.session.end, SessionEnd::Deleted | SessionEnd::Superseded);
     let by = case.session.ended_by.filter(|by| given_up && *by > last)?;
-    let open = case.session.requests.iter().position(|r| r.direction == Direction::Client && case.is_open_at(r, by))?;
-    Some((by, open as u32))
+    Some((by, case.first_open(by)?))
 }
 
 fn report(case: &Case<'_>, run: &Run<'_>, lost: Option<(u32, u32)>) -> Finding {

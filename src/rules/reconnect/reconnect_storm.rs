@@ -35,7 +35,8 @@ enum Scope {
     Cursor(EventId),
 }
 
-fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
+/// Reports every storm of a session.
+pub fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     if !case.is_streamable() {
         return;
     }

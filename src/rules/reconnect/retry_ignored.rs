@@ -2,12 +2,13 @@
 
 use crate::{
     evidence::Locus,
-    model::{End, Era, Exchange, Leg, Method, OpenedBy, Side, Vantage},
+    model::{End, Era, Exchange, Leg, OpenedBy, Side, Vantage},
     rules::{
         Case, Certainty, Check, Family, Finding, Party, Rule, STREAMABLE, Severity, Threshold,
         resume::resume_after_terminal::late_resumes,
     },
 };
+use std::collections::HashSet;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -36,7 +37,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     if !case.is_streamable() {
         return;
     }
-    let late: Vec<u32> = late_resumes(case).iter().map(|l| l.resumption.exchange).collect();
+    let late: HashSet<u32> = late_resumes(case).iter().map(|l| l.resumption.exchange).collect();
     for (number, stream) in case.session.streams.iter().enumerate() {
         for pair in stream.legs.windows(2) {
             if !late.contains(&pair[1].exchange) {
@@ -48,10 +49,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     let standalone = case.session.streams.iter().enumerate().filter(|(_, s)| s.opened_by == OpenedBy::Get);
     for (number, stream) in standalone {
         let Some(leg) = stream.legs.last() else { continue };
-        let next = case.session.exchanges.iter().copied().find(|x| {
-            let exchange = case.exchange(*x);
-            *x > leg.exchange && exchange.method == Method::Get && exchange.cursor.is_none()
-        });
+        let next = case.bare_after(leg.exchange);
         if let Some(next) = next {
             found.extend(judge(case, number as u32, leg, next));
         }
@@ -65,7 +63,8 @@ fn is_coarse(exchange: &Exchange) -> bool {
 fn judge(case: &Case<'_>, stream: u32, leg: &Leg, next: u32) -> Option<Finding> {
     let (before, after) = (case.exchange(leg.exchange), case.exchange(next));
     let facts = case.stream(stream);
-    let retry = case.retry_before(facts, next).filter(|ms| *ms > 0)?;
+    // What another connection had asked for says nothing of this one.
+    let (_, retry) = *case.log(leg.exchange)?.retries.last().filter(|(_, ms)| *ms > 0)?;
     let retry = i64::try_from(retry).ok()?.checked_mul(1000)?;
     let ended = leg.ended?;
     if is_coarse(before) || is_coarse(after) || before.end == End::Abrupt(Side::Client) || before.end == End::Open {
@@ -78,7 +77,8 @@ fn judge(case: &Case<'_>, stream: u32, leg: &Leg, next: u32) -> Option<Finding> 
     let tolerance =
         (case.thresholds.get(RULE.id, "tolerance") * 1000.0).max(retry as f64 * case.thresholds.get(RULE.id, "share"));
     let early = (waited as f64) < retry as f64 - tolerance;
-    let most = latest_retry(case, next).max(retry);
+    // Some clients keep one value for all streams.
+    let most = case.most_retry_before(next).max(retry);
     let late = waited as f64 > most as f64 * case.thresholds.get(RULE.id, "late") && after.cursor.is_some();
     if !early && !late {
         return None;
@@ -112,10 +112,4 @@ fn judge(case: &Case<'_>, stream: u32, leg: &Leg, next: u32) -> Option<Finding> 
         }
         _ => finding,
     })
-}
-
-/// The largest of the latest `retry` values of any stream, in microseconds: some clients keep one for all.
-fn latest_retry(case: &Case<'_>, next: u32) -> i64 {
-    let all = case.session.streams.iter().filter_map(|s| case.retry_before(s, next)).max().unwrap_or(0);
-    i64::try_from(all).unwrap_or(i64::MAX / 2_000).saturating_mul(1000)
 }

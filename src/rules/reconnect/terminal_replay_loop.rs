@@ -2,7 +2,7 @@
 
 use crate::{
     evidence::Locus,
-    model::{End, Receipt},
+    model::End,
     reconstruct::is_open_stream,
     rules::{
         Case, Certainty, Check, Family, Finding, Party, Rule, STREAMABLE, Severity, Threshold,
@@ -41,7 +41,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
         if cycles.len() < least.max(1) {
             continue;
         }
-        let request = cycles[0].answers.last().map(|(request, _)| *request);
+        let request = cycles[0].request;
         let last = cycles[cycles.len() - 1];
         let replayed = cycles.iter().filter(|late| !late.resumption.answers.is_empty()).count();
         let evicted = replayed > 0 && last.resumption.answers.is_empty();
@@ -51,7 +51,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
             (true, false) => "it ended when the server had evicted the cursor",
             (false, false) => "the capture shows no other end",
         };
-        let name = request.map_or_else(String::new, |r| case.name_of(r));
+        let name = case.name_of(request);
         let message = format!("the finished stream of {name} was resumed {} times in a loop; {ending}", cycles.len());
         let finding = case
             .finding(
@@ -66,7 +66,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
             .of_stream(stream)
             .with_cursor(cycles[0].resumption.cursor.id)
             .counting(cycles.len(), resumes.iter().map(|late| late.resumption.exchange));
-        let proven = cycles.iter().any(|late| late.answers.iter().all(|(_, answer)| answer.receipt == Receipt::Proven));
+        let proven = cycles.iter().any(|late| late.proven);
         found.push(if proven {
             finding
         } else {
@@ -79,6 +79,6 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
 fn is_cycle(case: &Case<'_>, late: &Late<'_>) -> bool {
     let exchange = case.exchange(late.resumption.exchange);
     let known = exchange.response.is_whole() || exchange.response.content().is_some();
-    let own = late.resumption.answers.iter().all(|(request, _)| late.answers.iter().any(|(r, _)| r == request));
+    let own = late.resumption.answers.iter().all(|(request, _)| case.request(*request).stream == Some(late.stream));
     is_open_stream(exchange) && exchange.end != End::Open && known && own
 }

@@ -24,17 +24,21 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     if !case.is_streamable() {
         return;
     }
+    let begins = |x: &u32| crate::reconstruct::initializes(case.exchange(*x));
+    let beginnings: Vec<u32> = case.session.exchanges.iter().copied().filter(begins).collect();
+    // Another request that is answered 404 in between speaks of an instance that does not know the session.
+    let refused = case.session.exchanges.iter().copied().find(|x| {
+        let other = case.exchange(*x);
+        other.status == Some(404) && other.cursor.is_none() && !case.capture.is_from_gateway(other)
+    });
     for (resumption, exchange) in case.resumes() {
         if exchange.status != Some(404) || exchange.session.is_none() || case.capture.is_from_gateway(exchange) {
             continue;
         }
         let Some(accepted) = case.accepted_after(resumption.exchange) else { continue };
         // Only an acceptance that no new `initialize` explains.
-        let issued_again =
-            case.session.exchanges.iter().any(|x| {
-                *x > resumption.exchange && *x <= accepted && crate::reconstruct::initializes(case.exchange(*x))
-            });
-        if issued_again {
+        let next = beginnings.get(beginnings.partition_point(|x| *x <= resumption.exchange));
+        if next.is_some_and(|x| *x <= accepted) {
             continue;
         }
         let stream = case.meant(resumption);
@@ -48,11 +52,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
             .of_request(request)
             .of_stream(stream.map(|(number, _)| number))
             .with_cursor(resumption.cursor.id);
-        let others = case.session.exchanges.iter().any(|x| {
-            let other = case.exchange(*x);
-            other.status == Some(404) && other.cursor.is_none() && *x != resumption.exchange && *x < accepted
-        });
-        found.push(if others {
+        found.push(if refused.is_some_and(|x| x < accepted) {
             finding
                 .severity(Severity::Warning)
                 .assuming(Certainty::Possible, "the session is not merely unknown to one of several instances")

@@ -65,7 +65,8 @@ fn still_open(case: &Case<'_>, request: u32, exchange: &Exchange) -> bool {
     let facts = case.request(request);
     let ended = exchange.ended;
     let until = |time: Option<crate::model::Time>| time.zip(ended).is_some_and(|(t, ended)| t <= ended);
-    let parallel = facts.terminals.iter().any(|t| until(t.time));
+    // Answers are in order of time.
+    let parallel = facts.first_terminal().is_some_and(|t| until(t.time));
     let cancelled = facts.cancelled.is_some_and(|(_, time)| until(time));
     !parallel && !cancelled
 }
@@ -74,7 +75,8 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     if !case.is_streamable() {
         return;
     }
-    let mut groups: BTreeMap<(Option<u32>, Option<u32>, bool), Vec<&Resumption>> = BTreeMap::new();
+    // By stream, by the request that it leaves open, and whether the stream is known.
+    let mut groups = BTreeMap::<_, Vec<&Resumption>>::new();
     for (resumption, exchange) in case.resumes() {
         let long = open_for(case, exchange)
             .is_some_and(|open| open >= (case.thresholds.get(RULE.id, "black-hole") * SECOND as f64) as i64);
@@ -129,6 +131,10 @@ fn report(
         .counting(resumes.len(), resumes.iter().map(|r| r.exchange));
     if resumes.len() > 1 {
         finding = finding.and(Locus::response(resumes[resumes.len() - 1].exchange), "the last empty replay");
+    }
+    if !case.streams_are_captured_since(case.request(request).at.exchange) {
+        let why = "the answer did not come on a stream that the capture lacks";
+        finding = finding.severity(Severity::Warning).assuming(Certainty::Possible, why);
     }
     if !known {
         finding = finding.severity(Severity::Warning).assuming(

@@ -31,11 +31,8 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     for late in late_resumes(case) {
         let exchange = case.exchange(late.resumption.exchange);
         let brief = open_for(case, exchange).is_none_or(|open| open < 60 * SECOND);
-        if let Some((request, _)) = late.answers.last()
-            && is_empty(case, late.resumption, exchange)
-            && brief
-        {
-            groups.entry(late.stream).or_insert((*request, Vec::new())).1.push(late.resumption);
+        if brief && is_empty(case, late.resumption, exchange) {
+            groups.entry(late.stream).or_insert((late.request, Vec::new())).1.push(late.resumption);
         }
     }
     for (stream, (request, resumes)) in groups {

@@ -3,7 +3,7 @@
 use super::ambiguous_empty_replay::is_empty;
 use crate::{
     evidence::Locus,
-    model::{Direction, End, OpenedBy, RequestState, Resumption},
+    model::{End, OpenedBy, RequestState, Resumption},
     reconstruct::{clock, is_open_stream},
     rules::{Case, Certainty, Check, Family, Finding, Party, Rule, STREAMABLE, Severity, Threshold, case::SECOND},
 };
@@ -51,12 +51,15 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
         }
         let open = facts.requests.iter().copied().find(|r| case.request(*r).state == RequestState::Open);
         let Some(request) = open else { continue };
-        let asked_again = case.sent_again(case.request(request)).is_some() || case.request(request).task.is_some();
+        let asked_again = case.sent_again(case.request(request)).is_some()
+            || case.request(request).task.is_some()
+            // Whoever waits for a task may ask again as often as it likes.
+            || case.request(request).method.starts_with("tasks/");
         let tail = clock::log(exchange).is_some_and(|l| l.tail.as_ref().is_some_and(|t| t.message.is_some()));
         if asked_again || tail || !case.streams_are_captured_since(case.request(request).at.exchange) {
             continue;
         }
-        let Some(use_) = went_on(case, facts, resumption) else { continue };
+        let Some(use_) = went_on(case, stream, resumption) else { continue };
         // A new session right away is how a client escalates; one much later is not.
         if case.reinitialized_after(resumption.exchange).is_none_or(|new| new > use_) {
             found.push(report(case, stream, request, resumption, use_));
@@ -65,15 +68,12 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
 }
 
 /// The client used the session for long enough, or ended it: the exchange that shows it.
-fn went_on(case: &Case<'_>, stream: &crate::model::Stream, resumption: &Resumption) -> Option<u32> {
+fn went_on(case: &Case<'_>, stream: u32, resumption: &Resumption) -> Option<u32> {
     let exchange = case.exchange(resumption.exchange);
     let since = exchange.ended.or(exchange.head).or(exchange.sent)?;
-    let retry = case
-        .retry_before(stream, u32::MAX)
-        .map_or(0, |ms| i64::try_from(ms).unwrap_or(i64::MAX / 10_000).saturating_mul(5_000));
+    let retry = case.retry_of(stream).map_or(0, |retry| retry.saturating_mul(5));
     let silence = ((case.thresholds.get(RULE.id, "silence") * SECOND as f64) as i64).max(retry);
-    let later = case.session.exchanges.iter().copied().filter(|x| *x > resumption.exchange);
-    let long = later.into_iter().find(|x| case.exchange(*x).sent.is_some_and(|sent| sent.since(since) >= silence));
+    let long = case.sent_after(resumption.exchange, since.plus(silence));
     long.or(case.deletion().filter(|x| *x > resumption.exchange))
 }
 
@@ -85,14 +85,7 @@ fn report(case: &Case<'_>, stream: u32, request: u32, resumption: &Resumption, u
         "the resume for {} brought {what}; the client took that for success, and the result was lost",
         case.name_of(request)
     );
-    let noticed = case.session.requests.iter().any(|other| {
-        other.direction == Direction::Client
-            && other.at.exchange > resumption.exchange
-            && other.method == facts.method
-            && other.name == facts.name
-            && facts.name.is_some()
-            && other.state == RequestState::Answered
-    });
+    let noticed = facts.name.is_some() && case.last_answered(facts).is_some_and(|x| x > resumption.exchange);
     let finding = case
         .finding(
             &RULE,

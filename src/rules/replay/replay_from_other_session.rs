@@ -60,7 +60,10 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
             .of_stream(resumption.stream)
             .with_cursor(resumption.cursor.id)
             .counting(leaks.len(), leaks.iter().map(|(_, o)| o.exchange));
-        if owner.certainty != Certainty::Certain {
+        if resumption.owner.is_some() && case.owner_is_uncertain(resumption) {
+            let why = "this session did not deliver the same in what the capture lacks";
+            finding = finding.severity(Severity::Warning).assuming(Certainty::Possible, why);
+        } else if owner.certainty != Certainty::Certain {
             finding = finding.assuming(owner.certainty, "an equal payload is the same message");
         }
         found.push(finding);
@@ -131,9 +134,11 @@ fn owner(case: &Case<'_>, resumption: &Resumption, message: &Message, event_id: 
                 let certainty = if same_id || own.is_empty() { Certainty::Certain } else { Certainty::Likely };
                 let proof =
                     if same_id { "the same event was delivered there" } else { "the same payload was delivered there" };
-                // Two sessions may well ask the same question and get the same answer; then only the event id tells.
+                // Two sessions may well ask the same question and get the same answer; then only the event id tells, and
+                // only one that is no counter: those begin anew in each session.
                 let asked_alike = own.iter().any(|r| r.arguments == request.arguments && r.method == request.method);
-                if same_id || !asked_alike {
+                let names_event = same_id && event_id.is_some_and(|id| id.counter().is_none());
+                if names_event || !asked_alike {
                     return Some(Owner { proof, certainty, ..named(terminal.at.exchange) });
                 }
             }

@@ -2,10 +2,10 @@
 
 use crate::{
     evidence::Locus,
-    model::{Direction, OpenedBy, Resolved, Resumption},
+    model::{Body, Direction, EventId, OpenedBy, Resolved, Resumption},
     rules::{Case, Certainty, Check, Family, Finding, Party, Rule, STREAMABLE, Severity},
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -23,15 +23,19 @@ pub static RULE: Rule = Rule {
 };
 
 fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
-    if !case.is_streamable() {
+    if !case.is_streamable() || case.session.resumptions.is_empty() {
         return;
     }
+    let (standalone, tokens) = (standalone_events(case), Tokens::new(case));
     for (resumption, _) in case.resumes() {
         let Some((stream, facts)) = case.meant(resumption) else { continue };
+        if facts.opened_by == OpenedBy::Post {
+            found.extend(of_standalone(case, resumption, stream, &standalone));
+        }
         if facts.opened_by == OpenedBy::Resume {
             continue;
         }
-        for (request, mut places) in foreign(case, resumption, stream) {
+        for (request, mut places) in foreign(case, resumption, stream, &tokens) {
             places.sort_unstable();
             let owner = case.request(request).stream.map(|s| case.stream(s).label.clone()).unwrap_or_default();
             let message = format!(
@@ -47,7 +51,11 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
                 .of_request(request)
                 .of_stream(stream)
                 .with_cursor(resumption.cursor.id);
-            if resumption.resolved == Resolved::Temporal {
+            let post = &case.exchange(case.request(request).at.exchange).response;
+            if case.owner_is_uncertain(resumption) || matches!(post, Body::NotCaptured(_)) {
+                let why = "what the capture lacks would not show another owner, or a task";
+                finding = finding.severity(Severity::Warning).assuming(Certainty::Possible, why);
+            } else if resumption.resolved == Resolved::Temporal {
                 finding = finding
                     .severity(Severity::Warning)
                     .assuming(Certainty::Possible, "the cursor belongs to the only stream that could be meant");
@@ -59,8 +67,82 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     }
 }
 
+/// Messages that standalone streams delivered, by id and content.
+fn standalone_events(case: &Case<'_>) -> HashMap<(EventId, u64), Locus> {
+    let mut events = HashMap::new();
+    let streams = case.session.streams.iter().filter(|s| s.opened_by == OpenedBy::Get);
+    for leg in streams.flat_map(|s| &s.legs) {
+        let Some(log) = case.log(leg.exchange) else { continue };
+        for (event, fact) in log.events.iter().enumerate().filter(|(_, e)| e.is_message()) {
+            if let Some(id) = fact.explicit_id() {
+                events.entry((id, fact.payload)).or_insert(Locus::event(leg.exchange, event as u32));
+            }
+        }
+    }
+    events
+}
+
+/// The resume of a request's stream delivered what the standalone stream had delivered before.
+fn of_standalone(
+    case: &Case<'_>,
+    resumption: &Resumption,
+    stream: u32,
+    standalone: &HashMap<(EventId, u64), Locus>,
+) -> Option<Finding> {
+    let log =
+        case.log(resumption.exchange).filter(|_| !standalone.is_empty() && resumption.resolved == Resolved::Exact)?;
+    let mut again = log.events.iter().enumerate().filter_map(|(event, fact)| {
+        let first =
+            standalone.get(&(fact.explicit_id()?, fact.payload)).filter(|at| at.exchange < resumption.exchange)?;
+        Some((event as u32, *first))
+    });
+    let (event, first) = again.next()?;
+    let count = 1 + again.count();
+    let message = format!(
+        "the resume of stream {} delivered {count} message(s) of the standalone stream",
+        case.stream(stream).label
+    );
+    Some(
+        case.finding(
+            &RULE,
+            Party::Server,
+            message,
+            Locus::event(resumption.exchange, event),
+            "a message of another stream",
+        )
+        .and(first, "it was delivered there before")
+        .of_stream(stream)
+        .with_cursor(resumption.cursor.id)
+        .counting(count, [resumption.exchange]),
+    )
+}
+
+/// By progress token: the first request that used it, and the exchange of the second one.
+struct Tokens(HashMap<u64, (u32, Option<u32>)>);
+
+impl Tokens {
+    fn new(case: &Case<'_>) -> Self {
+        let mut tokens: HashMap<u64, (u32, Option<u32>)> = HashMap::new();
+        for (number, request) in case.session.requests.iter().enumerate() {
+            let Some(token) = request.token else { continue };
+            let first = tokens.entry(token).or_insert((number as u32, None));
+            if first.0 != number as u32 {
+                first.1 = first.1.or(Some(request.at.exchange));
+            }
+        }
+        Self(tokens)
+    }
+
+    /// The request that a token stood for before an exchange; one that several requests used says nothing.
+    fn owner(&self, case: &Case<'_>, token: u64, exchange: u32) -> Option<u32> {
+        let (request, second) = *self.0.get(&token)?;
+        let sent_before = case.request(request).at.exchange < exchange;
+        (sent_before && second.is_none_or(|x| x >= exchange)).then_some(request)
+    }
+}
+
 /// Messages on a resumed connection that belong to requests of other streams, by request.
-fn foreign(case: &Case<'_>, resumption: &Resumption, stream: u32) -> BTreeMap<u32, Vec<Locus>> {
+fn foreign(case: &Case<'_>, resumption: &Resumption, stream: u32, tokens: &Tokens) -> BTreeMap<u32, Vec<Locus>> {
     let mut foreign: BTreeMap<u32, Vec<Locus>> = BTreeMap::new();
     let elsewhere = |request: u32| {
         let facts = case.request(request);
@@ -74,17 +156,8 @@ fn foreign(case: &Case<'_>, resumption: &Resumption, stream: u32) -> BTreeMap<u3
     }
     let Some(log) = case.log(resumption.exchange) else { return foreign };
     for (event, token) in &log.tokens {
-        let mut owners = case
-            .session
-            .requests
-            .iter()
-            .enumerate()
-            .filter(|(_, r)| r.token == Some(*token) && r.at.exchange < resumption.exchange);
-        // A token that several requests used says nothing.
-        if let (Some((request, _)), None) = (owners.next(), owners.next())
-            && elsewhere(request as u32)
-        {
-            foreign.entry(request as u32).or_default().push(Locus::event(resumption.exchange, *event));
+        if let Some(request) = tokens.owner(case, *token, resumption.exchange).filter(|r| elsewhere(*r)) {
+            foreign.entry(request).or_default().push(Locus::event(resumption.exchange, *event));
         }
     }
     foreign

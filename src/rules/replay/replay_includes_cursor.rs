@@ -2,8 +2,8 @@
 
 use crate::{
     evidence::Locus,
-    model::{EventFact, EventFlags, EventId, EventLog, Message, Resolved, Resumption},
-    rules::{Case, Check, Family, Finding, Party, Rule, STREAMABLE, Severity},
+    model::{Body, EventFact, EventFlags, EventLog, Message, Resolved, Resumption},
+    rules::{Case, Certainty, Check, Family, Finding, Party, Rule, STREAMABLE, Severity},
 };
 
 /// The rule.
@@ -25,14 +25,35 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     if !case.is_streamable() {
         return;
     }
+    let mut gap = None;
     for (resumption, _) in case.resumes().filter(|(r, _)| r.resolved != Resolved::Ambiguous) {
         let Some(log) = case.log(resumption.exchange) else { continue };
         let Some((event, fact)) = first_with_id(log) else { continue };
         let constant = resumption.cursor.is_session_id || fact.flags.contains(EventFlags::ID_IS_SESSION);
         if fact.explicit_id() == Some(resumption.cursor.id) && !constant && is_the_same(case, resumption, fact) {
-            found.push(report(case, resumption, event, fact));
+            let finding = report(case, resumption, event, fact);
+            found.push(match unseen(case, resumption, &mut gap) {
+                Some((certainty, assumption)) => finding.assuming(certainty, assumption),
+                None => finding,
+            });
         }
     }
+}
+
+/// Where the cursor's own event is not in the capture, nobody knows that it was the same one.
+fn unseen(case: &Case<'_>, resumption: &Resumption, gap: &mut Option<u32>) -> Option<(Certainty, &'static str)> {
+    if own_deliveries(case, resumption).next().is_some() {
+        return None;
+    }
+    let gap = *gap.get_or_insert_with(|| {
+        let lost = |x: &u32| matches!(case.exchange(*x).response, Body::NotCaptured(_)) && case.exchange(*x).accepted();
+        case.session.exchanges.iter().copied().find(lost).unwrap_or(u32::MAX)
+    });
+    Some(if gap < resumption.exchange {
+        (Certainty::Possible, "no event of the bodies that the capture lacks had this id and another content")
+    } else {
+        (Certainty::Likely, "the id stands for one event only; its first delivery is not in the capture")
+    })
 }
 
 fn first_with_id(log: &EventLog) -> Option<(u32, &EventFact)> {
@@ -42,13 +63,19 @@ fn first_with_id(log: &EventLog) -> Option<(u32, &EventFact)> {
 
 /// No captured event of the session bears this id with other content: then the id would be used twice.
 fn is_the_same(case: &Case<'_>, resumption: &Resumption, fact: &EventFact) -> bool {
-    let id: EventId = resumption.cursor.id;
-    let before = case.capture.index.deliveries(id).iter().filter(|(x, _)| *x < resumption.exchange);
-    let mut own = before.filter(|(x, _)| case.capture.homes[*x as usize] == case.index).take(64);
+    let mut own = own_deliveries(case, resumption);
     own.all(|(exchange, event)| {
         let known = case.log(*exchange).and_then(|l| l.events.get(*event as usize));
         known.is_none_or(|known| known.payload == fact.payload)
     })
+}
+
+/// The last deliveries of the cursor in this session before the resume: exchange and event.
+fn own_deliveries<'c>(case: &Case<'c>, resumption: &Resumption) -> impl Iterator<Item = &'c (u32, u32)> {
+    let deliveries = case.capture.index.deliveries(resumption.cursor.id);
+    let before = deliveries.partition_point(|(x, _)| *x < resumption.exchange);
+    let (homes, index) = (&case.capture.homes, case.index);
+    deliveries[..before].iter().rev().take(64).filter(move |(x, _)| homes[*x as usize] == index)
 }
 
 fn report(case: &Case<'_>, resumption: &Resumption, event: u32, fact: &EventFact) -> Finding {

@@ -57,8 +57,9 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     }
 }
 
-/// The silence since the last message of the connection, in microseconds.
-fn silence(case: &Case<'_>, resumption: &Resumption) -> Option<i64> {
+/// The silence since the last message of the connection, or the last progress of the request anywhere, in microseconds:
+/// a request that reports elsewhere simply runs long.
+fn silence(case: &Case<'_>, resumption: &Resumption, request: u32) -> Option<i64> {
     let exchange = case.exchange(resumption.exchange);
     let open = open_for(case, exchange)?;
     let last = case.log(resumption.exchange).and_then(|log| {
@@ -66,15 +67,17 @@ fn silence(case: &Case<'_>, resumption: &Resumption) -> Option<i64> {
         log.time_of(last as u32)
     });
     let start = exchange.head.or(exchange.sent)?;
-    Some(last.map_or(open, |last| open.saturating_sub(last.since(start))))
+    let progress = case.request(request).token.and_then(|token| case.last_progress(token));
+    Some(last.max(progress).map_or(open, |last| open.saturating_sub(last.since(start).max(0))))
 }
 
 fn judge(case: &Case<'_>, resumption: &Resumption, request: u32, stream: Option<u32>) -> Option<Finding> {
     let exchange = case.exchange(resumption.exchange);
-    let silence = silence(case, resumption)?;
+    let silence = silence(case, resumption, request)?;
     let limit = |name| (case.thresholds.get(RULE.id, name) * SECOND as f64) as i64;
     let by_client = exchange.end == End::Abrupt(Side::Client);
-    let resumed_again = case.resumes().any(|(r, _)| r.exchange > resumption.exchange && r.stream == resumption.stream);
+    let resumed_again =
+        resumption.stream.and_then(|s| case.resumes_of(s).last()).is_some_and(|last| *last > resumption.exchange);
     // A client that leaves within seconds and comes back was only cut off.
     let cancelled = case.request(request).cancelled.map(|(_, time)| time);
     let silent = match cancelled {
@@ -107,6 +110,10 @@ fn judge(case: &Case<'_>, resumption: &Resumption, request: u32, stream: Option<
         .with_cursor(resumption.cursor.id)
         .severity(severity);
     finding.kind = kind;
+    if !case.streams_are_captured_since(case.request(request).at.exchange) {
+        let why = "the answer did not come on a stream that the capture lacks";
+        finding = finding.severity(Severity::Warning).assuming(Certainty::Possible, why);
+    }
     Some(match (stream, resumption.resolved) {
         (None, _) => finding.severity(Severity::Warning).assuming(
             Certainty::Possible,

@@ -6,7 +6,7 @@ use crate::{
     reconstruct::is_open_stream,
     rules::{Case, Check, Family, Finding, Party, Rule, STREAMABLE, Severity, Threshold},
 };
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -93,17 +93,14 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
         });
         by_scope[at].push((resumption, kind(exchange)));
     }
+    let followed = followed(case);
     let least = (case.thresholds.get(RULE.id, "row") as usize).max(1);
     for answers in by_scope {
         for run in answers.chunk_by(|a, b| a.1 == b.1) {
             let Some(kind) = run[0].1 else { continue };
             let last = run[run.len() - 1].0;
             // A redirect that was followed to a stream is no fault.
-            let followed = || {
-                let mut later = answers.iter().map(|(r, _)| *r).filter(|r| r.exchange > last.exchange);
-                later.next().is_some_and(|r| is_open_stream(case.exchange(r.exchange)))
-            };
-            if kind == Kind::Redirect && followed() {
+            if kind == Kind::Redirect && followed.contains(&last.exchange) {
                 continue;
             }
             let severity =
@@ -111,6 +108,19 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
             found.push(report(case, kind, run, severity));
         }
     }
+}
+
+/// The resumes after which the next one with the same cursor got its stream.
+fn followed(case: &Case<'_>) -> HashSet<u32> {
+    let all: Vec<_> = case.resumes().collect();
+    let mut next: HashMap<EventId, bool> = HashMap::new();
+    let mut followed = HashSet::new();
+    for (resumption, exchange) in all.into_iter().rev() {
+        if next.insert(resumption.cursor.id, is_open_stream(exchange)) == Some(true) {
+            followed.insert(resumption.exchange);
+        }
+    }
+    followed
 }
 
 fn report(case: &Case<'_>, kind: Kind, run: &[(&Resumption, Option<Kind>)], severity: Severity) -> Finding {

@@ -2,7 +2,7 @@
 
 use crate::{
     evidence::Locus,
-    model::{EventId, Leg, Method, OpenedBy, Stream},
+    model::{EventId, Leg, OpenedBy, Stream},
     rules::{Case, Certainty, Check, Family, Finding, Party, Rule, STREAMABLE, Severity, Threshold, case::SECOND},
 };
 
@@ -32,7 +32,8 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     for (number, stream) in case.session.streams.iter().enumerate() {
         let Some(leg) = stream.legs.last() else { continue };
         // The last connection that was answered with a stream; what was refused after it ended nothing.
-        let held = case.held_before(stream, u32::MAX).or_else(|| stream.legs.iter().rev().find_map(|l| l.cursor));
+        let held =
+            case.held_before(number as u32, u32::MAX).or_else(|| stream.legs.iter().rev().find_map(|l| l.cursor));
         let Some(cursor) = held else { continue };
         if leg.status != Some(200) || resets(case, leg) {
             continue;
@@ -53,27 +54,21 @@ fn resets(case: &Case<'_>, leg: &Leg) -> bool {
 }
 
 /// The first GET after the end of a connection, within the window, where it has no cursor.
-fn bare_reconnect(case: &Case<'_>, stream: &Stream, leg: &Leg) -> Option<u32> {
+fn bare_reconnect(case: &Case<'_>, stream: u32, leg: &Leg) -> Option<u32> {
     let ended = leg.ended?;
-    let retry = case
-        .retry_before(stream, u32::MAX)
-        .map_or(0, |ms| i64::try_from(ms).unwrap_or(i64::MAX / 2_000).saturating_mul(1000));
-    let window = ((case.thresholds.get(RULE.id, "window") * SECOND as f64) as i64).max(retry);
-    let next = case.session.exchanges.iter().copied().find(|x| {
-        let exchange = case.exchange(*x);
-        *x > leg.exchange && exchange.method == Method::Get && exchange.sent.is_some_and(|sent| sent >= ended)
-    })?;
+    let window =
+        ((case.thresholds.get(RULE.id, "window") * SECOND as f64) as i64).max(case.retry_of(stream).unwrap_or(0));
+    let next = case.get_after(leg.exchange, ended)?;
     let exchange = case.exchange(next);
     let soon = exchange.sent.is_some_and(|sent| sent.since(ended) <= window);
     (soon && exchange.cursor.is_none()).then_some(next)
 }
 
 fn standalone(case: &Case<'_>, number: u32, leg: &Leg, cursor: EventId, found: &mut Vec<Finding>) {
-    let stream = case.stream(number);
     if case.held_cursor(leg).is_none() && leg.cursor.is_none() {
         return;
     }
-    let Some(next) = bare_reconnect(case, stream, leg) else { return };
+    let Some(next) = bare_reconnect(case, number, leg) else { return };
     let message =
         "the standalone stream had delivered event ids; it was reopened without Last-Event-ID, so its place was lost"
             .to_owned();
@@ -86,16 +81,15 @@ fn standalone(case: &Case<'_>, number: u32, leg: &Leg, cursor: EventId, found: &
 }
 
 fn in_flight(case: &Case<'_>, number: u32, stream: &Stream, leg: &Leg, cursor: EventId, found: &mut Vec<Finding>) {
-    let Some(next) = bare_reconnect(case, stream, leg) else { return };
+    let Some(next) = bare_reconnect(case, number, leg) else { return };
     let Some(request) = case.open_request(stream, next) else { return };
     let resumed = leg.cursor.is_some();
     // A first GET would be opened anyway; a GET that reopens the standalone stream is that stream's reconnect.
-    let gets = |x: &&u32| **x < next && case.exchange(**x).method == Method::Get && case.exchange(**x).cursor.is_none();
-    let earlier = case.session.exchanges.iter().filter(gets).last();
+    let earlier = case.bare_before(next);
     let Some(post) = stream.legs.first().map(|l| l.exchange) else { return };
     let reopens = earlier.is_some_and(|x| {
-        let ended = case.exchange(*x).ended;
-        case.exchange(*x).accepted() && (*x > post || ended.is_none() || ended >= leg.ended)
+        let ended = case.exchange(x).ended;
+        case.exchange(x).accepted() && (x > post || ended.is_none() || ended >= leg.ended)
     });
     if !resumed && (earlier.is_none() || reopens) {
         return;

@@ -21,11 +21,57 @@ pub static RULE: Rule = Rule {
     check: Check::Session(check),
 };
 
-fn overlap(a: &Leg, b: &Leg) -> bool {
-    let span = |leg: &Leg| Some((leg.started?, leg.ended?));
-    match (span(a), span(b)) {
-        (Some((a0, a1)), Some((b0, b1))) => a0 < b1 && b0 < a1,
-        _ => false,
+/// A connection of a stream that somebody came back for.
+struct Resumed {
+    started: Time,
+    ended: Time,
+    exchange: u32,
+    stream: u32,
+}
+
+/// Connections of resumed streams in order of their start, each with the latest end of all up to it.
+struct Overlaps(Vec<(Resumed, Time)>);
+
+/// How many connections are looked at for one that was open together with another.
+const MOST: usize = 256;
+
+impl Overlaps {
+    fn new(case: &Case<'_>) -> Self {
+        let mut all: Vec<Resumed> = Vec::new();
+        for (number, stream) in case.session.streams.iter().enumerate() {
+            if case.resumes_of(number as u32).is_empty() || stream.opened_by == OpenedBy::Resume {
+                continue;
+            }
+            all.extend(stream.legs.iter().filter_map(|leg| {
+                let (started, ended) = leg.started.zip(leg.ended)?;
+                Some(Resumed { started, ended, exchange: leg.exchange, stream: number as u32 })
+            }));
+        }
+        all.sort_by_key(|leg| (leg.started, leg.exchange));
+        let mut latest = Time(i64::MIN);
+        let with_latest = all.into_iter().map(|leg| {
+            latest = latest.max(leg.ended);
+            (leg, latest)
+        });
+        Self(with_latest.collect())
+    }
+
+    /// A resume, after the drop, of another stream that was open together with the dropped one and ended as well: the
+    /// resume, and the connection that it follows.
+    fn find(&self, case: &Case<'_>, dropped: (u32, &Leg), ended: Time) -> Option<(u32, u32)> {
+        let (number, leg) = dropped;
+        let started = leg.started?;
+        let before = self.0.partition_point(|(other, _)| other.started < ended);
+        let candidates = self.0.get(..before)?.iter().rev().take_while(|(_, latest)| *latest > started).take(MOST);
+        let others = candidates.map(|(other, _)| other).filter(|other| other.stream != number && other.ended > started);
+        let resumed = others.filter_map(|other| {
+            let resumes = case.resumes_of(other.stream);
+            let late = resumes.partition_point(|x| *x <= other.exchange || case.exchange(*x).sent < Some(ended));
+            let resume = *resumes.get(late)?;
+            case.resumption(resume).and_then(|r| case.meant(r))?;
+            Some((resume, other.exchange))
+        });
+        resumed.min()
     }
 }
 
@@ -33,6 +79,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     if !case.is_streamable() || case.session.resumptions.is_empty() {
         return;
     }
+    let overlaps = Overlaps::new(case);
     for (number, stream) in case.session.streams.iter().enumerate() {
         let [dropped] = stream.legs.as_slice() else { continue };
         if stream.opened_by != OpenedBy::Post || case.held_cursor(dropped).is_none() || !case.leg_is_captured(dropped) {
@@ -42,9 +89,9 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
         if case.client_closed(dropped.exchange) {
             continue;
         }
-        let Some((resume, other)) = other_resume(case, number as u32, dropped, ended) else { continue };
+        let Some((resume, other)) = overlaps.find(case, (number as u32, dropped), ended) else { continue };
         let Some(request) = case.open_request(stream, resume) else { continue };
-        if case.sent_again(case.request(request)).is_some() || !waited(case, stream, ended) {
+        if case.sent_again(case.request(request)).is_some() || !waited(case, number as u32, ended) {
             continue;
         }
         let severity = case.loss(request);
@@ -71,22 +118,8 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     }
 }
 
-/// A resume, after the drop, of another stream that was open together with the dropped one and ended as well.
-fn other_resume(case: &Case<'_>, number: u32, dropped: &Leg, ended: Time) -> Option<(u32, u32)> {
-    let mut resumes =
-        case.resumes().filter(|(r, x)| r.stream != Some(number) && x.sent.is_some_and(|sent| sent >= ended));
-    resumes.find_map(|(resumption, _)| {
-        let (_, stream) = case.meant(resumption)?;
-        let before = stream.legs.iter().filter(|leg| leg.exchange < resumption.exchange);
-        let other = before.into_iter().find(|leg| overlap(leg, dropped))?;
-        Some((resumption.exchange, other.exchange))
-    })
-}
-
 /// The session went on long enough for a reconnect of this stream to show.
-fn waited(case: &Case<'_>, stream: &crate::model::Stream, ended: Time) -> bool {
-    let retry =
-        case.retry_before(stream, u32::MAX).map_or(0, |ms| i64::try_from(ms).unwrap_or(i64::MAX / 2_000) * 1000);
-    let wait = retry.max(2 * crate::rules::case::SECOND);
+fn waited(case: &Case<'_>, stream: u32, ended: Time) -> bool {
+    let wait = case.retry_of(stream).unwrap_or(0).max(2 * crate::rules::case::SECOND);
     case.last_use().is_some_and(|last| last.since(ended) > wait) || case.deletion().is_some()
 }

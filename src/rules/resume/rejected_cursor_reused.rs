@@ -2,6 +2,7 @@
 
 use crate::{
     evidence::Locus,
+    model::Body,
     rules::{Case, Check, Family, Finding, Party, Rule, STREAMABLE, Severity},
 };
 use std::collections::BTreeMap;
@@ -32,7 +33,8 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
         }
         let gone = exchange.status == Some(404) && case.accepted_after(resumption.exchange).is_none();
         let missing = exchange.session.is_none() || super::super::answer::speaks_of_missing_session(exchange);
-        let busy = super::super::answer::says_busy(exchange);
+        // A refusal whose words were not captured may have said anything.
+        let busy = super::super::answer::says_busy(exchange) || matches!(exchange.response, Body::NotCaptured(_));
         let refuses = matches!(exchange.status, Some(400 | 404 | 410 | 422)) && !gone && !missing && !busy;
         if refuses && !case.capture.is_from_gateway(exchange) {
             refused.entry(resumption.cursor.id).or_insert((resumption.exchange, Vec::new()));
@@ -40,7 +42,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     }
     for (cursor, (first, again)) in refused {
         let Some(&next) = again.first() else { continue };
-        let stream = case.session.resumptions.iter().find(|r| r.exchange == first).and_then(|r| r.stream);
+        let stream = case.resumption(first).and_then(|r| r.stream);
         let request = stream.and_then(|s| case.stream(s).requests.first().copied());
         let severity = if again.len() >= 3 { Severity::Error } else { Severity::Warning };
         let times = if again.len() == 1 { "once more".to_owned() } else { format!("{} more times", again.len()) };

@@ -2,7 +2,7 @@
 
 use crate::{
     evidence::Locus,
-    model::{Receipt, Resolved, Resumption, Terminal},
+    model::{Resolved, Resumption, Terminal},
     rules::{Case, Certainty, Check, Family, Finding, Party, Rule, STREAMABLE, Severity},
 };
 use std::collections::BTreeMap;
@@ -22,14 +22,18 @@ pub static RULE: Rule = Rule {
     check: Check::Session(check),
 };
 
-/// A resume of a stream that was complete: the stream, the resume, and the answers that came before it.
+/// A resume of a stream that was complete: the stream, the resume, and the answer that made it complete.
 pub struct Late<'c> {
     /// Index of the stream.
     pub stream: u32,
     /// The resume.
     pub resumption: &'c Resumption,
-    /// The answers by request.
-    pub answers: Vec<(u32, &'c Terminal)>,
+    /// The last request of the stream.
+    pub request: u32,
+    /// Its answer.
+    pub answer: &'c Terminal,
+    /// The client had provably received the answers to all requests of the stream.
+    pub proven: bool,
 }
 
 /// Every resume after the terminal, in order; the rules about its consequences start from these.
@@ -38,9 +42,10 @@ pub fn late_resumes<'c>(case: &Case<'c>) -> Vec<Late<'c>> {
         return Vec::new();
     }
     let late = case.resumes().filter_map(|(resumption, _)| {
-        let (stream, facts) = case.meant(resumption)?;
-        let answers = case.all_answered_before(facts, resumption.exchange)?;
-        Some(Late { stream, resumption, answers })
+        let (stream, _) = case.meant(resumption)?;
+        let completion = case.completed_before(stream, resumption.exchange)?;
+        let answer = case.request(completion.request).terminals.get(completion.answer)?;
+        Some(Late { stream, resumption, request: completion.request, answer, proven: completion.proven })
     });
     late.collect()
 }
@@ -52,7 +57,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     }
     for (stream, resumes) in by_stream {
         let first = &resumes[0];
-        let Some((request, answer)) = first.answers.last().copied() else { continue };
+        let (request, answer) = (first.request, first.answer);
         let times = if resumes.len() == 1 { "resumed".to_owned() } else { format!("resumed {} times", resumes.len()) };
         let message = format!("{} was answered, then its stream was {times}", case.name_of(request));
         let at = Locus::request(first.resumption.exchange);
@@ -67,14 +72,18 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
             let last = resumes[resumes.len() - 1].resumption.exchange;
             finding = finding.and(Locus::request(last), "the last such resume");
         }
-        found.push(weigh(finding, &resumes));
+        found.push(weigh(case, finding, &resumes));
     }
 }
 
 /// Certainty by the best proof among the resumes.
-fn weigh(finding: Finding, resumes: &[Late<'_>]) -> Finding {
-    let proven = |late: &&Late<'_>| late.answers.iter().all(|(_, answer)| answer.receipt == Receipt::Proven);
+fn weigh(case: &Case<'_>, finding: Finding, resumes: &[Late<'_>]) -> Finding {
+    let proven = |late: &&Late<'_>| late.proven;
     let exact = |late: &&Late<'_>| late.resumption.resolved == Resolved::Exact;
+    if resumes.iter().all(|late| case.owner_is_uncertain(late.resumption)) {
+        let why = "no stream that the capture lacks carried the same id";
+        return finding.severity(Severity::Warning).assuming(Certainty::Possible, why);
+    }
     if resumes.iter().any(|late| proven(&late) && exact(&late)) {
         return finding;
     }

@@ -3,9 +3,9 @@
 use crate::{
     evidence::Locus,
     model::{Receipt, Resolved, Resumption, Stream},
-    reconstruct::clock::Clock,
     rules::{Case, Certainty, Check, Family, Finding, Party, Rule, STREAMABLE, Severity},
 };
+use std::collections::HashMap;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -22,52 +22,60 @@ pub static RULE: Rule = Rule {
     check: Check::Session(check),
 };
 
-/// The newest id that was received before the resume, where it is not the cursor: exchange, event.
-fn newer(case: &Case<'_>, resumption: &Resumption, stream: &Stream) -> Option<(u32, u32, Receipt)> {
-    let sent = case.exchange(resumption.exchange).sent;
-    let before = stream.legs.iter().rev().filter(|leg| leg.exchange < resumption.exchange);
-    for leg in before {
-        let Some(log) = case.log(leg.exchange) else { continue };
-        for (event, fact) in log.events.iter().enumerate().rev() {
-            let Some(id) = fact.explicit_id() else { continue };
-            let event = event as u32;
-            let arrived = case.capture.event_time(leg.exchange, event);
-            if arrived.zip(sent).is_some_and(|(arrived, sent)| arrived > sent) {
-                continue;
-            }
-            let receipt = receipt(&case.capture.clock, case, leg.exchange, event);
-            if receipt == Receipt::Disproven {
-                continue;
-            }
-            return (id != resumption.cursor.id).then_some((leg.exchange, event, receipt));
-        }
+/// Connections of one stream that delivered ids, in order: the exchange, and the ordinals of its events that have one.
+struct Delivered(Vec<(u32, Vec<u32>)>);
+
+impl Delivered {
+    fn new(case: &Case<'_>, stream: &Stream) -> Self {
+        let legs = stream.legs.iter().filter_map(|leg| {
+            let events = case.log(leg.exchange)?.events.iter().enumerate();
+            let with_id: Vec<u32> = events.filter_map(|(n, e)| e.explicit_id().map(|_| n as u32)).collect();
+            (!with_id.is_empty()).then_some((leg.exchange, with_id))
+        });
+        Self(legs.collect())
     }
-    None
+
+    /// The newest event with an id that had arrived before a resume, and whether its receipt is proven.
+    fn newest_before(&self, case: &Case<'_>, resume: u32) -> Option<(u32, u32, Receipt)> {
+        let sent = case.exchange(resume).sent;
+        let before = self.0.partition_point(|(exchange, _)| *exchange < resume);
+        self.0.get(..before)?.iter().rev().take(MOST_CONNECTIONS).find_map(|(exchange, events)| {
+            let received = |event: u32| {
+                let arrived = case.capture.event_time(*exchange, event);
+                let in_time = arrived.zip(sent).is_none_or(|(arrived, sent)| arrived <= sent);
+                let receipt = case.capture.clock.receipt(&case.capture.exchanges, *exchange, event);
+                (in_time && receipt != Receipt::Disproven).then_some(receipt)
+            };
+            // What arrived is a beginning of the body.
+            let arrived = events.partition_point(|event| received(*event).is_some());
+            let newest = *events.get(arrived.checked_sub(1)?)?;
+            Some((*exchange, newest, received(newest)?))
+        })
+    }
 }
 
-fn receipt(clock: &Clock, case: &Case<'_>, exchange: u32, event: u32) -> Receipt {
-    clock.receipt(&case.capture.exchanges, exchange, event)
-}
+/// How many connections before a resume are looked at for one that had brought something by then.
+const MOST_CONNECTIONS: usize = 64;
 
 /// Where the cursor itself was delivered last before the resume.
 fn own(case: &Case<'_>, resumption: &Resumption) -> Option<(u32, u32)> {
     let deliveries = case.capture.index.deliveries(resumption.cursor.id);
-    deliveries
-        .iter()
-        .rev()
-        .find(|(x, _)| *x < resumption.exchange && case.capture.homes[*x as usize] == case.index)
-        .copied()
+    let before = deliveries.get(..deliveries.partition_point(|(x, _)| *x < resumption.exchange))?;
+    before.iter().rev().find(|(x, _)| case.capture.homes[*x as usize] == case.index).copied()
 }
 
 fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     if !case.is_streamable() {
         return;
     }
+    let mut delivered: HashMap<u32, Delivered> = HashMap::new();
     for (resumption, _) in case.resumes().filter(|(r, _)| r.resolved == Resolved::Exact) {
         let Some((number, stream)) = case.meant(resumption) else { continue };
         let Some(own) = own(case, resumption) else { continue };
-        let Some((exchange, event, receipt)) = newer(case, resumption, stream) else { continue };
-        if (exchange, event) <= own {
+        let delivered = delivered.entry(number).or_insert_with(|| Delivered::new(case, stream));
+        let Some((exchange, event, receipt)) = delivered.newest_before(case, resumption.exchange) else { continue };
+        let newest = case.log(exchange).and_then(|log| log.events.get(event as usize)?.explicit_id());
+        if newest == Some(resumption.cursor.id) || (exchange, event) <= own {
             continue;
         }
         let repeated = resumption.answers.iter().filter(|(request, delivery)| {

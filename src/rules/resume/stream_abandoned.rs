@@ -2,7 +2,7 @@
 
 use crate::{
     evidence::Locus,
-    model::{Direction, Leg, Method, OpenedBy, Stream, Time},
+    model::{Leg, OpenedBy, Time},
     rules::{Case, Certainty, Check, Family, Finding, Party, Rule, STREAMABLE, Severity, Threshold, case::SECOND},
 };
 
@@ -25,6 +25,9 @@ pub static RULE: Rule = Rule {
     check: Check::Session(check),
 };
 
+/// Within this time after the end, a GET without cursor is an attempt to come back, in microseconds.
+const RECONNECT: i64 = 30 * SECOND;
+
 fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     if !case.is_streamable() {
         return;
@@ -42,7 +45,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
         }
         let open = stream.requests.iter().copied().find(|r| !case.is_settled(*r));
         let Some(request) = open else { continue };
-        let Some(use_) = went_on(case, stream, leg, ended) else { continue };
+        let Some(use_) = went_on(case, number as u32, leg, ended) else { continue };
         if excused(case, request, leg, ended) {
             continue;
         }
@@ -73,16 +76,9 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
 }
 
 /// The client used the session after the time in which it should have come back.
-fn went_on(case: &Case<'_>, stream: &Stream, leg: &Leg, ended: Time) -> Option<u32> {
-    let retry = case
-        .retry_before(stream, u32::MAX)
-        .map(|ms| i64::try_from(ms).unwrap_or(i64::MAX / 2_000).saturating_mul(1000));
-    let wait = retry.unwrap_or((case.thresholds.get(RULE.id, "wait") * SECOND as f64) as i64);
-    case.session
-        .exchanges
-        .iter()
-        .copied()
-        .find(|x| *x > leg.exchange && case.exchange(*x).sent.is_some_and(|sent| sent.since(ended) > wait))
+fn went_on(case: &Case<'_>, stream: u32, leg: &Leg, ended: Time) -> Option<u32> {
+    let wait = case.retry_of(stream).unwrap_or((case.thresholds.get(RULE.id, "wait") * SECOND as f64) as i64);
+    case.sent_after(leg.exchange, ended.plus(wait.saturating_add(1)))
 }
 
 /// The request was sent again, a cursor was used whose stream is not known, or a reconnect without cursor says it better.
@@ -90,24 +86,14 @@ fn excused(case: &Case<'_>, request: u32, leg: &Leg, ended: Time) -> bool {
     let facts = case.request(request);
     let tail = case.log(leg.exchange).and_then(|l| l.tail.as_ref()).and_then(|t| t.message.as_ref());
     let undispatched = tail.is_some_and(|m| m.is_reply() && m.id.as_ref() == Some(&facts.id));
-    let reconnects = case.session.exchanges.iter().any(|x| {
-        let exchange = case.exchange(*x);
-        *x > leg.exchange
-            && exchange.method == Method::Get
-            && exchange.cursor.is_none()
-            && exchange.sent.is_some_and(|sent| sent >= ended && sent.since(ended) <= 30 * SECOND)
-            && case.session.exchanges.iter().any(|e| *e < leg.exchange && case.exchange(*e).method == Method::Get)
-    });
-    let unknown = case.resumes().any(|(r, _)| r.exchange > leg.exchange && case.meant(r).is_none());
-    let task = case
-        .session
-        .requests
-        .iter()
-        .any(|r| r.direction == Direction::Client && r.method.starts_with("tasks/") && facts.task.is_some());
+    // Only a client that had opened a GET before can have meant to come back with one that has no cursor.
+    let had_get = case.first_get().is_some_and(|x| x < leg.exchange);
+    let bare = case.bare_since(leg.exchange, ended).and_then(|x| case.exchange(x).sent);
+    let reconnects = had_get && bare.is_some_and(|sent| sent.since(ended) <= RECONNECT);
+    let unknown = case.unknown_resumes().last().is_some_and(|x| *x > leg.exchange);
     case.sent_again(facts).is_some()
         || undispatched
         || reconnects
         || unknown
-        || task
         || !case.streams_are_captured_since(facts.at.exchange)
 }

@@ -3,7 +3,7 @@
 use crate::{
     evidence::Locus,
     model::{Body, End, EventId, Exchange, MediaType, Method, Missing, Resolved, Resumption, Session, Transport},
-    reconstruct::{Capture, clock},
+    reconstruct::{Capture, authority, clock},
     rules::{Certainty, Check, Evidence, Family, Finding, Party, Rule, STREAMABLE, Severity, Thresholds, case::by_get},
 };
 use std::{
@@ -35,35 +35,37 @@ fn check(capture: &Capture, _: &Thresholds, found: &mut Vec<Finding>) {
     for (number, session) in capture.sessions.iter().enumerate().filter(|(_, s)| streamable(s)) {
         let mut unknown: BTreeMap<EventId, Vec<&Resumption>> = BTreeMap::new();
         for resumption in &session.resumptions {
-            if by_get(resumption, capture.exchange(resumption.exchange)) && is_unknown(capture, session, resumption) {
+            if by_get(resumption, capture.exchange(resumption.exchange)) && is_unresolved(resumption) {
                 unknown.entry(resumption.cursor.id).or_default().push(resumption);
             }
         }
+        unknown.retain(|id, _| !is_issued(capture, &session.endpoint, *id));
         if unknown.is_empty() {
             continue;
         }
-        let gap = gaps.get(&session.endpoint).copied();
+        let gap = gaps.get(authority(&session.endpoint)).copied();
         let ids_from = first_with_ids(capture, session);
         found.extend(unknown.values().filter_map(|all| report(capture, number as u32, all, gap, ids_from)));
     }
 }
 
-/// Judged by the index of ids alone: content and time may suggest a stream, and yet nobody issued the cursor.
-fn is_unknown(capture: &Capture, session: &Session, resumption: &Resumption) -> bool {
-    let unresolved = matches!(resumption.resolved, Resolved::Unknown | Resolved::Content | Resolved::Temporal);
-    unresolved && !is_issued(capture, &session.endpoint, resumption.cursor.id)
+/// No issued id and no form of id resolved it; that content or time suggest a stream does not make it an issued one.
+fn is_unresolved(resumption: &Resumption) -> bool {
+    matches!(resumption.resolved, Resolved::Unknown | Resolved::Content | Resolved::Temporal)
 }
 
+/// An event of the endpoint carried the id, in whatever session.
 fn is_issued(capture: &Capture, endpoint: &Arc<str>, id: EventId) -> bool {
     capture.index.deliveries(id).iter().any(|(x, _)| capture.exchange(*x).endpoint == *endpoint)
 }
 
-/// By endpoint: the first exchange that may have been an event stream and was not captured as far as it went.
-fn gaps(capture: &Capture) -> HashMap<Arc<str>, u32> {
+/// By host: the first exchange that may have been an event stream and was not captured as far as it went. A legacy
+/// endpoint of the same server may have issued the cursor as well.
+fn gaps(capture: &Capture) -> HashMap<&str, u32> {
     let mut gaps = HashMap::new();
     for (index, exchange) in capture.exchanges.iter().enumerate() {
         if may_hide_ids(exchange) {
-            gaps.entry(Arc::clone(&exchange.endpoint)).or_insert(index as u32);
+            gaps.entry(authority(&exchange.endpoint)).or_insert(index as u32);
         }
     }
     gaps

@@ -3,7 +3,7 @@
 use crate::{
     evidence::Locus,
     model::{Direction, Request, Transport, Vantage},
-    rules::{Case, Certainty, Check, Family, Finding, Party, Rule, Severity},
+    rules::{Case, Certainty, Check, Family, Finding, Party, Rule, Severity, case::is_recorded_twice},
 };
 use std::collections::HashMap;
 
@@ -68,6 +68,9 @@ pub fn repeats<'c>(case: &Case<'c>) -> Vec<Repeat<'c>> {
         let start = starts.partition_point(|x| *x <= second.at.exchange);
         let Some(earlier) = last.insert((second.direction, &second.id, start), later as u32) else { continue };
         let first = case.request(earlier);
+        if is_recorded_twice(case.exchange(first.at.exchange), case.exchange(second.at.exchange)) {
+            continue;
+        }
         let in_flight = in_flight(case, first, second);
         repeats.push(Repeat {
             earlier,

@@ -7,6 +7,7 @@ use crate::{
         resume::resume_after_terminal::late_resumes,
     },
 };
+use std::collections::{HashMap, HashSet};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -29,7 +30,7 @@ pub fn reached(request: &Request) -> Vec<&Terminal> {
 }
 
 fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
-    let late: Vec<u32> = late_resumes(case).iter().map(|late| late.resumption.exchange).collect();
+    let late: HashSet<u32> = late_resumes(case).iter().map(|late| late.resumption.exchange).collect();
     for (number, request) in case.session.requests.iter().enumerate().filter(|(_, r)| r.terminals.len() > 1) {
         let deliveries = reached(request);
         let Some((first, rest)) = deliveries.split_first() else { continue };
@@ -46,7 +47,7 @@ fn orphans(case: &Case<'_>, found: &mut Vec<Finding>) {
     if case.session.transport != Transport::Messages {
         return;
     }
-    let mut seen: std::collections::HashMap<_, (&Terminal, Vec<&Terminal>)> = std::collections::HashMap::new();
+    let mut seen: HashMap<_, (&Terminal, Vec<&Terminal>)> = HashMap::new();
     for (id, terminal) in &case.session.orphans {
         if let Some(id) = id {
             seen.entry((id, terminal.payload)).or_insert((terminal, Vec::new())).1.push(terminal);
@@ -63,14 +64,13 @@ fn orphans(case: &Case<'_>, found: &mut Vec<Finding>) {
     }
 }
 
-fn report(case: &Case<'_>, number: u32, first: &Terminal, again: &[&Terminal], late: &[u32]) -> Finding {
+fn report(case: &Case<'_>, number: u32, first: &Terminal, again: &[&Terminal], late: &HashSet<u32>) -> Finding {
     let request = case.request(number);
     let times = again.len() + 1;
     let same_event = again.iter().all(|t| t.event_id.is_some() && t.event_id == first.event_id);
     let other_connection = again.iter().any(|t| t.at.exchange != first.at.exchange);
-    let party = if request.direction == Direction::Server {
-        Party::Client
-    } else if again.iter().any(|t| late.contains(&t.at.exchange)) {
+    let late = again.iter().any(|t| late.contains(&t.at.exchange));
+    let party = if request.direction == Direction::Server || late {
         Party::Client
     } else if again.iter().all(|t| t.stream.is_some()) {
         Party::Server

@@ -47,9 +47,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
 
 /// Where the request was last heard of: the last connection of its stream, else its own exchange.
 fn last_leg(case: &Case<'_>, request: &Request) -> u32 {
-    let legs = request.stream.map_or(&[][..], |s| case.stream(s).legs.as_slice());
-    let streams = legs.iter().rev().find(|leg| leg.status.is_none_or(|s| s < 300));
-    streams.map_or(request.at.exchange, |leg| leg.exchange)
+    request.stream.and_then(|s| case.last_accepted_leg(s)).unwrap_or(request.at.exchange)
 }
 
 fn judge(case: &Case<'_>, number: u32, request: &Request) -> Option<Finding> {
@@ -72,7 +70,7 @@ fn judge(case: &Case<'_>, number: u32, request: &Request) -> Option<Finding> {
     }
     let (since, scope) = scope_end(case, last_heard(exchange)?, last)?;
     let clean = exchange.end == End::Clean;
-    let without_id = request.stream.is_none_or(|s| case.held_before(case.stream(s), u32::MAX).is_none());
+    let without_id = request.stream.is_none_or(|s| case.held_before(s, u32::MAX).is_none());
     // A stream that ends because the session does was not closed early.
     let pulled = case.session.ended_by.is_some_and(|by| exchange.ended >= case.exchange(by).sent);
     let early = clean && without_id && !pulled && last == request.at.exchange;
@@ -103,8 +101,8 @@ fn failed(post: &crate::model::Exchange) -> bool {
 
 /// A client that closed the connection came back for the stream with a cursor.
 fn came_back(case: &Case<'_>, request: &Request) -> bool {
-    case.resumes()
-        .any(|(r, _)| r.exchange > request.at.exchange && (r.stream == request.stream || case.meant(r).is_none()))
+    let own = request.stream.and_then(|s| case.resumes_of(s).last());
+    own.max(case.unknown_resumes().last()).is_some_and(|last| *last > request.at.exchange)
 }
 
 fn legacy_stream_ended(case: &Case<'_>) -> bool {
@@ -123,8 +121,6 @@ fn scope_end(case: &Case<'_>, heard: Time, last: u32) -> Option<(u32, &'static s
         (SessionEnd::Superseded, Some(by)) if by > last => return Some((by, "the client initialized again")),
         _ => {}
     }
-    let later = case.session.exchanges.iter().copied().find(|x| {
-        *x != last && case.exchange(*x).sent.or(case.exchange(*x).ended).is_some_and(|t| t.since(heard) >= activity)
-    });
+    let later = case.sent_after(last, heard.plus(activity));
     later.map(|x| (x, "the session went on for a minute and more"))
 }

@@ -26,8 +26,8 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     for repeat in repeats(case) {
         let (a, b) = (case.exchange(repeat.first.at.exchange), case.exchange(repeat.second.at.exchange));
         let rejected = repeat.first.refused.is_some() || a.status.is_some_and(|s| (300..400).contains(&s));
-        // Two points of capture, or two hops, are two records of one request.
-        let one_point = a.at.source == b.at.source && a.at.server == b.at.server;
+        // Two hops of one file are two records of one request.
+        let one_point = a.at.source != b.at.source || a.at.server == b.at.server;
         // Since 2026-07-28 an id is free again after completion; without a session only the shape of a retry counts.
         let apart = !repeat.in_flight && (modern || case.session.id.is_none() && a.status.is_some());
         if repeat.first.direction == Direction::Client
@@ -53,7 +53,8 @@ fn report(case: &Case<'_>, repeat: &Repeat<'_>, a: &Exchange, b: &Exchange) -> F
         (true, "tools/call") => Severity::Error,
         _ => Severity::Warning,
     };
-    let party = if a.vantage == Vantage::Client { Party::Client } else { Party::Unknown };
+    // HTTP libraries and proxies repeat what got no answer; after the head of one only the client itself does.
+    let party = if a.vantage == Vantage::Client || a.status.is_some() { Party::Client } else { Party::Unknown };
     let what = match (both, a.status.is_none()) {
         (true, _) => "and the server took both",
         (false, true) => "after the first had got no answer",

@@ -71,10 +71,13 @@ fn interrupted(capture: &Capture, session: u32, first: &Request, second: &Reques
     let last = legs.iter().rev().map(|leg| leg.exchange).find(|x| *x < second.at.exchange).unwrap_or(first.at.exchange);
     let exchange = capture.exchange(last);
     // A body that the capture lacks may have held the answer.
-    let unknown = legs.iter().any(|leg| {
-        let body = &capture.exchange(leg.exchange).response;
-        body.content().is_none() && !body.is_whole() && capture.exchange(leg.exchange).accepted()
-    });
+    let post = capture.exchange(first.at.exchange);
+    let unseen = post.accepted() && matches!(post.response, crate::model::Body::NotCaptured(_));
+    let unknown = unseen
+        || legs.iter().any(|leg| {
+            let body = &capture.exchange(leg.exchange).response;
+            body.content().is_none() && !body.is_whole() && capture.exchange(leg.exchange).accepted()
+        });
     let ended = exchange.ended.zip(sent).map_or(exchange.end != crate::model::End::Open, |(ended, sent)| ended <= sent);
     ended && !unknown
 }
@@ -107,5 +110,18 @@ fn report(capture: &Capture, first: (u32, u32), second: (u32, u32)) -> Finding {
     if b.state == RequestState::Answered {
         finding = finding.and(Locus::response(b.terminals[0].at.exchange), "the answer to the second call");
     }
-    if both { finding } else { finding.assuming(Certainty::Likely, "the first call may have reached the tool") }
+    // A tools/list whose answer was not captured may have said that the tool is harmless.
+    let unlisted =
+        capture.sessions.iter().filter(|s| s.endpoint == capture.sessions[first.0 as usize].endpoint).any(|s| {
+            let lists = s.requests.iter().filter(|r| &*r.method == "tools/list" && r.terminals.is_empty());
+            lists.into_iter().any(|r| capture.exchange(r.at.exchange).accepted())
+        });
+    let finding =
+        if both { finding } else { finding.assuming(Certainty::Likely, "the first call may have reached the tool") };
+    if unlisted {
+        finding
+            .assuming(Certainty::Possible, "the tool is not one that may run twice; its annotations were not captured")
+    } else {
+        finding
+    }
 }

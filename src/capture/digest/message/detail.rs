@@ -212,7 +212,7 @@ impl Reader<'_> {
             match member.raw {
                 b"name" => name = self.string(json)?.map_or(Arc::clone(&name), |t| self.names.get(&t.to_str())),
                 b"version" => {
-                    version = self.string(json)?.map_or(Arc::clone(&version), |t| self.names.get(&t.to_str()))
+                    version = self.string(json)?.map_or(Arc::clone(&version), |t| self.names.get(&t.to_str()));
                 }
                 _ => drop(json.value()?),
             }
@@ -231,7 +231,7 @@ impl Reader<'_> {
         json.object(|json, member| {
             match member.raw {
                 b"name" => {
-                    hints.name = self.string(json)?.map_or(Arc::clone(&hints.name), |t| self.names.get(&t.to_str()))
+                    hints.name = self.string(json)?.map_or(Arc::clone(&hints.name), |t| self.names.get(&t.to_str()));
                 }
                 b"annotations" if json.kind()? == Kind::Object => drop(json.object(|json, member| {
                     let place = match member.raw {

@@ -4,8 +4,9 @@ use super::{Conversation, MOST_OPEN};
 use crate::{
     capture::pcap::{
         body::Body,
-        exchange::{Exchange, Head, Message},
+        exchange::{Exchange, Message},
         half::Torn,
+        head::Head,
         run::Run,
     },
     model::Missing,

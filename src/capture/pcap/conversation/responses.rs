@@ -4,8 +4,9 @@ use super::{Conversation, Stalled, Turn};
 use crate::{
     capture::pcap::{
         body::Body,
-        exchange::{Exchange, Head, Message},
+        exchange::{Exchange, Message},
         half::{Event, Torn},
+        head::Head,
         run::Run,
     },
     model::{End, Missing},

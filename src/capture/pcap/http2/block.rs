@@ -1,6 +1,6 @@
 //! The fields of a header block as the head of a message.
 
-use crate::{capture::pcap::exchange::Head, wire::hpack::Block};
+use crate::{capture::pcap::head::Head, wire::hpack::Block};
 
 /// The fields of one block, pseudo-fields apart.
 #[derive(Default)]
