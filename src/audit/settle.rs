@@ -4,7 +4,7 @@ use crate::{
     reconstruct::Capture,
     rules::{ALL, Certainty, Evidence, Finding, Severity},
 };
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Pairs whose consequence lies anywhere in the same session, and not at the same request or exchange.
 const SESSION_WIDE: &[(&str, &str)] = &[
@@ -96,10 +96,10 @@ fn suppress(findings: Vec<Finding>) -> Vec<Finding> {
         let rule = ALL.iter().find(|r| r.id == finding.rule);
         let least = ONLY_FROM.iter().find(|(id, _)| *id == finding.rule).map_or(Severity::Note, |(_, least)| *least);
         let Some(rule) = rule.filter(|r| !r.suppresses.is_empty() && finding.severity >= least) else { continue };
-        for effect in near.of(finding) {
+        for effect in near.of(finding, &findings) {
             let other = &findings[effect];
             let explains = rule.suppresses.contains(&other.rule) && other.severity <= finding.severity;
-            if effect != cause && explains && concerns_the_same(finding, other) {
+            if effect != cause && explains {
                 gone[effect] = true;
                 if !suppressed[cause].contains(&other.rule) {
                     suppressed[cause].push(other.rule);
@@ -115,44 +115,50 @@ fn suppress(findings: Vec<Finding>) -> Vec<Finding> {
     .collect()
 }
 
-/// Findings by session and by exchange, so that a cause looks only at what it can concern.
+/// Consequences by what they may share with a cause, so that a cause looks only at those that it can concern: the same
+/// request or, where one of the two is about connections, the same exchanges.
+#[derive(Default)]
 struct Neighbours {
-    by_session: HashMap<u32, Vec<usize>>,
-    by_exchange: HashMap<u32, Vec<usize>>,
+    by_rule: HashMap<(Option<u32>, &'static str), Vec<usize>>,
+    by_request: HashMap<(u32, u32), Vec<usize>>,
+    /// By exchange, apart by the session whose request a finding is about; none where it is about no request.
+    by_exchange: HashMap<u32, BTreeMap<Option<u32>, Vec<usize>>>,
 }
 
 impl Neighbours {
     fn new(findings: &[Finding]) -> Self {
-        let mut near = Self { by_session: HashMap::new(), by_exchange: HashMap::new() };
-        for (index, finding) in findings.iter().enumerate() {
-            if let Some(session) = finding.session {
-                near.by_session.entry(session).or_default().push(index);
+        let effects: HashSet<&str> = ALL.iter().flat_map(|r| r.suppresses.iter().copied()).collect();
+        let mut near = Self::default();
+        for (index, finding) in findings.iter().enumerate().filter(|(_, f)| effects.contains(f.rule)) {
+            if SESSION_WIDE.iter().any(|(_, effect)| *effect == finding.rule) {
+                near.by_rule.entry((finding.session, finding.rule)).or_default().push(index);
+            }
+            let request = finding.session.zip(finding.request);
+            if let Some(request) = request {
+                near.by_request.entry(request).or_default().push(index);
             }
             for exchange in &finding.exchanges {
-                near.by_exchange.entry(*exchange).or_default().push(index);
+                let at = near.by_exchange.entry(*exchange).or_default();
+                at.entry(request.map(|(session, _)| session)).or_default().push(index);
             }
         }
         near
     }
 
-    fn of(&self, finding: &Finding) -> Vec<usize> {
-        let session = finding.session.and_then(|s| self.by_session.get(&s)).into_iter().flatten();
-        let exchanges = finding.exchanges.iter().filter_map(|x| self.by_exchange.get(x)).flatten();
-        let mut all: Vec<usize> = session.chain(exchanges).copied().collect();
+    fn of(&self, cause: &Finding, findings: &[Finding]) -> Vec<usize> {
+        let is_wide = |effect: &&usize| SESSION_WIDE.contains(&(cause.rule, findings[**effect].rule));
+        let wide = SESSION_WIDE.iter().filter(|(rule, _)| *rule == cause.rule);
+        let wide = wide.filter_map(|(_, effect)| self.by_rule.get(&(cause.session, *effect))).flatten();
+        let request = cause.session.zip(cause.request);
+        let same_request = request.and_then(|r| self.by_request.get(&r)).into_iter().flatten();
+        // Two findings about requests of one session concern the same only where the request is the same.
+        let own = request.map(|(session, _)| session);
+        let at = cause.exchanges.iter().filter_map(|x| self.by_exchange.get(x)).flatten();
+        let same_exchange = at.filter(|(session, _)| own.is_none() || **session != own).flat_map(|(_, all)| all);
+        let narrow = same_request.chain(same_exchange).filter(|effect| !is_wide(effect));
+        let mut all: Vec<usize> = wide.chain(narrow).copied().collect();
         all.sort_unstable();
         all.dedup();
         all
-    }
-}
-
-/// The same request or, where one of the two is about connections, the same exchanges.
-fn concerns_the_same(cause: &Finding, effect: &Finding) -> bool {
-    let same_session = cause.session == effect.session;
-    if SESSION_WIDE.contains(&(cause.rule, effect.rule)) {
-        return same_session;
-    }
-    match (cause.request, effect.request) {
-        (Some(a), Some(b)) if same_session => a == b,
-        _ => cause.exchanges.iter().any(|x| effect.exchanges.binary_search(x).is_ok()),
     }
 }

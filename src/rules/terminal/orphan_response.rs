@@ -2,7 +2,7 @@
 
 use crate::{
     evidence::Part,
-    model::{Body, Direction, Method, Resolved, Terminal, Transport},
+    model::{Body, Direction, Method, Terminal, Transport},
     rules::{Case, Certainty, Check, EVERY, Family, Finding, Party, Rule, Severity},
 };
 use std::collections::HashMap;
@@ -104,18 +104,12 @@ fn orphan(case: &Case<'_>, id: &str, terminal: &Terminal, lost: Option<u32>) -> 
         finding
             .severity(Severity::Note)
             .assuming(Certainty::Possible, "none of the request bodies that the capture lacks had this id")
-    } else if is_of_unknown_stream(case, terminal) {
+    } else if case.session.resumptions.binary_search_by_key(&terminal.at.exchange, |r| r.exchange).is_ok() {
         finding.assuming(
             Certainty::Possible,
-            "what was replayed belongs to this session; who issued its cursor is not known",
+            "what was replayed belongs to this session, and not to one whose answers the capture lacks",
         )
     } else {
         finding
     }
-}
-
-/// It came on a resumed connection whose cursor no stream of the session is known to have issued.
-fn is_of_unknown_stream(case: &Case<'_>, terminal: &Terminal) -> bool {
-    let at = case.session.resumptions.binary_search_by_key(&terminal.at.exchange, |r| r.exchange);
-    at.is_ok_and(|at| !matches!(case.session.resumptions[at].resolved, Resolved::Exact | Resolved::Format))
 }
