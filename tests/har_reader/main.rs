@@ -4,4 +4,5 @@ mod bodies;
 mod damage;
 mod dialects;
 mod entries;
+mod recordings;
 mod times;
