@@ -17,6 +17,7 @@ mod progress;
 mod resolve;
 mod scope;
 mod settle;
+mod twins;
 
 pub use introduce::answers;
 pub use resolve::authority;
@@ -61,6 +62,8 @@ pub struct Capture {
     pub clock: Clock,
     /// Where cursors were issued.
     pub index: CursorIndex,
+    /// Where answers that came again on resumed connections were delivered.
+    pub twins: twins::Twins,
     /// What servers otherwise always send, by endpoint.
     usual: gateway::Usual,
     /// The exchanges that began sessions with an `initialize`, by endpoint and client, in order.
@@ -127,7 +130,9 @@ pub fn capture(mut exchanges: Vec<Exchange>) -> Capture {
     let mut sessions: Vec<Session> = seeds.par_iter().map(|seed| build::session(&run, seed)).collect();
     name_owners(&mut sessions);
     let ends = exchanges.iter().filter_map(last_seen).max();
-    let mut capture = Capture { exchanges, sessions, homes, tools, clock, index, usual, ends, ..Capture::default() };
+    let twins = twins::Twins::new(&exchanges, &sessions);
+    let mut capture =
+        Capture { twins, exchanges, sessions, homes, tools, clock, index, usual, ends, ..Capture::default() };
     capture.beginnings = beginnings(&capture);
     caveats::gather(&mut capture, &folded);
     capture

@@ -2,7 +2,7 @@
 
 use crate::{
     evidence::Locus,
-    model::{Direction, EventId, Message, MessageFlags, Resolved, Resumption},
+    model::{Direction, EventId, Message, MessageFlags, Request, Resolved, Resumption, Terminal},
     rules::{Case, Certainty, Check, Family, Finding, Party, Rule, STREAMABLE, Severity},
 };
 use std::collections::HashMap;
@@ -96,58 +96,67 @@ fn same_events(case: &Case<'_>, resumption: &Resumption) -> Vec<(u32, Owner)> {
 
 fn owner(case: &Case<'_>, resumption: &Resumption, message: &Message, event_id: Option<EventId>) -> Option<Owner> {
     let id = message.id.as_ref()?;
-    let others = case.capture.sessions.iter().enumerate().filter(|(index, other)| {
-        *index as u32 != case.index
-            && other.endpoint == case.session.endpoint
-            && other.id.is_some()
-            && !other.requests.is_empty()
-    });
-    let own = case
-        .session
-        .requests
-        .iter()
-        .filter(|r| r.direction == Direction::Client && r.id == *id && r.at.exchange < resumption.exchange);
-    let own: Vec<_> = own.collect();
-    // An equal message that this session itself was given elsewhere is no leak.
-    let here = own
-        .iter()
-        .flat_map(|r| &r.terminals)
-        .any(|t| t.payload == message.payload && t.at.exchange != resumption.exchange);
-    let sent = case.exchange(resumption.exchange).sent;
-    for (index, other) in others {
-        let named = |exchange| Owner {
-            exchange,
-            request: format!("a response to request {id}"),
-            proof: "",
-            certainty: Certainty::Certain,
-        };
-        for request in other.requests.iter().filter(|r| {
-            r.direction == Direction::Client && r.id == *id && r.time.is_none_or(|t| sent.is_none_or(|s| t <= s))
-        }) {
-            let equal = request.terminals.iter().find(|t| {
-                t.payload == message.payload
-                    && t.at.exchange < resumption.exchange
-                    && t.time.is_none_or(|t| sent.is_none_or(|s| t <= s))
-            });
-            if let Some(terminal) = equal.filter(|_| !here && message.flags.contains(MessageFlags::DISTINCTIVE)) {
-                let same_id = event_id.is_some() && terminal.event_id == event_id;
-                let certainty = if same_id || own.is_empty() { Certainty::Certain } else { Certainty::Likely };
-                let proof =
-                    if same_id { "the same event was delivered there" } else { "the same payload was delivered there" };
-                // Two sessions may well ask the same question and get the same answer; then only the event id tells, and
-                // only one that is no counter: those begin anew in each session.
-                let asked_alike = own.iter().any(|r| r.arguments == request.arguments && r.method == request.method);
-                let names_event = same_id && event_id.is_some_and(|id| id.counter().is_none());
-                if names_event || !asked_alike {
-                    return Some(Owner { proof, certainty, ..named(terminal.at.exchange) });
-                }
-            }
-            let owned = resumption.resolved == Resolved::OtherSession
-                && resumption.owner.is_some_and(|(s, _)| s == index as u32);
-            if own.is_empty() && owned {
-                return Some(Owner { proof: "only there was this request made", ..named(request.at.exchange) });
-            }
-        }
+    let asked = |r: &&Request| r.direction == Direction::Client && r.id == *id && r.at.exchange < resumption.exchange;
+    let twins = case.capture.twins.of(message.payload);
+    let elsewhere = twins.iter().any(|(session, ..)| *session != case.index);
+    if !elsewhere && resumption.resolved != Resolved::OtherSession {
+        return None;
     }
-    None
+    let own: Vec<&Request> = case.session.requests.iter().filter(asked).collect();
+    // An equal message that this session itself was given elsewhere is no leak.
+    let given = |t: &Terminal| t.payload == message.payload && t.at.exchange != resumption.exchange;
+    let here = own.iter().flat_map(|r| &r.terminals).any(given);
+    let distinctive = !here && message.flags.contains(MessageFlags::DISTINCTIVE);
+    twins.iter().filter(|_| distinctive).find_map(|twin| of_twin(case, resumption, event_id, &own, id, *twin)).or_else(
+        || {
+            // Only there was this request made.
+            let (session, _) =
+                resumption.owner.filter(|_| own.is_empty() && resumption.resolved == Resolved::OtherSession)?;
+            let request = case.capture.sessions[session as usize].requests.iter().find(asked)?;
+            let proof = "only there was this request made";
+            Some(Owner {
+                exchange: request.at.exchange,
+                request: response_to(id),
+                proof,
+                certainty: Certainty::Certain,
+            })
+        },
+    )
+}
+
+fn response_to(id: &str) -> String {
+    format!("a response to request {id}")
+}
+
+/// An equal answer of another session of the endpoint, delivered before the resume.
+fn of_twin(
+    case: &Case<'_>,
+    resumption: &Resumption,
+    event_id: Option<EventId>,
+    own: &[&Request],
+    id: &str,
+    (session, request, delivery): (u32, u32, u32),
+) -> Option<Owner> {
+    let other = &case.capture.sessions[session as usize];
+    let request = &other.requests[request as usize];
+    let terminal = &request.terminals[delivery as usize];
+    let sent = case.exchange(resumption.exchange).sent;
+    let earlier =
+        terminal.at.exchange < resumption.exchange && terminal.time.is_none_or(|t| sent.is_none_or(|s| t <= s));
+    if session == case.index || *request.id != *id || !earlier || other.endpoint != case.session.endpoint {
+        return None;
+    }
+    let same_id = event_id.is_some() && terminal.event_id == event_id;
+    let certainty = if same_id || own.is_empty() { Certainty::Certain } else { Certainty::Likely };
+    let proof = if same_id { "the same event was delivered there" } else { "the same payload was delivered there" };
+    // Two sessions may well ask the same question and get the same answer; then only the event id tells, and only one
+    // that is no counter: those begin anew in each session.
+    let asked_alike = own.iter().any(|r| r.arguments == request.arguments && r.method == request.method);
+    let names_event = same_id && event_id.is_some_and(|id| id.counter().is_none());
+    (names_event || !asked_alike).then(|| Owner {
+        exchange: terminal.at.exchange,
+        request: response_to(id),
+        proof,
+        certainty,
+    })
 }

@@ -2,10 +2,11 @@
 
 use crate::{
     evidence::Locus,
-    model::{Method, Transport},
+    model::{Method, Session, Transport},
     reconstruct::Capture,
     rules::{Certainty, Check, Evidence, Family, Finding, Party, Rule, STREAMABLE, Severity, Thresholds},
 };
+use std::collections::HashMap;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -23,6 +24,11 @@ pub static RULE: Rule = Rule {
 };
 
 fn check(capture: &Capture, _: &Thresholds, found: &mut Vec<Finding>) {
+    // The sessions with ids of each endpoint, in order of their start.
+    let mut with_ids: HashMap<&str, Vec<&Session>> = HashMap::new();
+    for session in capture.sessions.iter().filter(|s| s.id.is_some()) {
+        with_ids.entry(&session.endpoint).or_default().push(session);
+    }
     for (index, session) in capture.sessions.iter().enumerate() {
         if session.transport != Transport::Streamable || session.id.is_some() {
             continue;
@@ -41,9 +47,9 @@ fn check(capture: &Capture, _: &Thresholds, found: &mut Vec<Finding>) {
                     .in_session(index as u32)
                     .with_cursor(resumption.cursor.id)
             };
-            let sessions = capture.sessions.iter().filter(|s| s.endpoint == session.endpoint && s.id.is_some());
-            let issued: Vec<_> =
-                sessions.filter(|s| s.exchanges.first().is_some_and(|x| *x < resumption.exchange)).collect();
+            let sessions = with_ids.get(&*session.endpoint).map_or(&[][..], Vec::as_slice);
+            let issued = &sessions
+                [..sessions.partition_point(|s| s.exchanges.first().is_some_and(|x| *x < resumption.exchange))];
             if issued.is_empty() {
                 found.push(
                     finding(

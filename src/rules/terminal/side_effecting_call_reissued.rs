@@ -6,7 +6,7 @@ use crate::{
     reconstruct::Capture,
     rules::{Certainty, Check, EVERY, Evidence, Family, Finding, Party, Rule, Severity, Thresholds},
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -41,6 +41,7 @@ fn check(capture: &Capture, _: &Thresholds, found: &mut Vec<Finding>) {
             }
         }
     }
+    let unlisted = unlisted(capture);
     for calls in calls.values_mut().filter(|c| c.len() > 1) {
         let request = |(session, number): (u32, u32)| &capture.sessions[session as usize].requests[number as usize];
         calls.sort_by_key(|call| request(*call).at);
@@ -48,7 +49,7 @@ fn check(capture: &Capture, _: &Thresholds, found: &mut Vec<Finding>) {
             let (first, second) = (request(pair[0]), request(pair[1]));
             let same_id = pair[0].0 == pair[1].0 && first.id == second.id && first.era < Era::Modern2026;
             if !same_id && interrupted(capture, pair[0].0, first, second) {
-                found.push(report(capture, pair[0], pair[1]));
+                found.push(report(capture, pair[0], pair[1], &unlisted));
             }
         }
     }
@@ -82,7 +83,15 @@ fn interrupted(capture: &Capture, session: u32, first: &Request, second: &Reques
     ended && !unknown
 }
 
-fn report(capture: &Capture, first: (u32, u32), second: (u32, u32)) -> Finding {
+/// Endpoints of which a `tools/list` was answered, and the answer not captured.
+fn unlisted(capture: &Capture) -> HashSet<&str> {
+    let lacks = |r: &Request| {
+        &*r.method == "tools/list" && r.terminals.is_empty() && capture.exchange(r.at.exchange).accepted()
+    };
+    capture.sessions.iter().filter(|s| s.requests.iter().any(lacks)).map(|s| &*s.endpoint).collect()
+}
+
+fn report(capture: &Capture, first: (u32, u32), second: (u32, u32), unlisted: &HashSet<&str>) -> Finding {
     let request = |(session, number): (u32, u32)| &capture.sessions[session as usize].requests[number as usize];
     let (a, b) = (request(first), request(second));
     let ran = |r: &Request| r.terminals.iter().any(|t| t.kind == Reply::Result);
@@ -111,11 +120,7 @@ fn report(capture: &Capture, first: (u32, u32), second: (u32, u32)) -> Finding {
         finding = finding.and(Locus::response(b.terminals[0].at.exchange), "the answer to the second call");
     }
     // A tools/list whose answer was not captured may have said that the tool is harmless.
-    let unlisted =
-        capture.sessions.iter().filter(|s| s.endpoint == capture.sessions[first.0 as usize].endpoint).any(|s| {
-            let lists = s.requests.iter().filter(|r| &*r.method == "tools/list" && r.terminals.is_empty());
-            lists.into_iter().any(|r| capture.exchange(r.at.exchange).accepted())
-        });
+    let unlisted = unlisted.contains(&*capture.sessions[first.0 as usize].endpoint);
     let finding =
         if both { finding } else { finding.assuming(Certainty::Likely, "the first call may have reached the tool") };
     if unlisted {
