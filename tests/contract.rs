@@ -47,10 +47,13 @@ fn members(text: &str, behind: &str, indent: usize) -> Vec<String> {
 #[test]
 fn members_stand_in_the_order_of_the_contract() {
     let text = run(&["check", "--format", "json", "testdata/transcripts/terminal-replay.transcript"], b"");
-    assert_eq!(members(&text, "{", 2), ["schema", "tool", "run", "inputs", "summary", "findings", "caveats"]);
+    assert_eq!(
+        members(&text, "{", 2),
+        ["schema", "tool", "run", "inputs", "summary", "findings", "caveats", "incidents"]
+    );
     let finding = "rule kind family severity certainty party message session session_id endpoint era request occurrence \
                    direction method name stream cursor count first last evidence assumptions suppresses remedy \
-                   fingerprint signature";
+                   fingerprint signature known";
     assert_eq!(members(&text, "  \"findings\": [\n    {", 6).join(" "), format!("{finding}"));
     let evidence = "file entry part event line bytes offset frame tcp_stream time what facts";
     assert_eq!(members(&text, "      \"evidence\": [\n        {", 10).join(" "), evidence);

@@ -28,7 +28,8 @@ const CAUSES: &[&str] = &[
 ];
 
 /// Rules whose request may have been carried out, or its answer handled, more than once.
-const REPEATED: &[&str] = &["duplicate-terminal", "conflicting-terminals", "side-effecting-call-reissued", "request-reposted"];
+const REPEATED: &[&str] =
+    &["duplicate-terminal", "conflicting-terminals", "side-effecting-call-reissued", "request-reposted"];
 
 /// Rules whose request, at severity error, has lost its answer.
 const LOST: &[&str] = &[
@@ -144,12 +145,15 @@ fn groups(findings: &[Finding]) -> Vec<Vec<&Finding>> {
 }
 
 fn incident(group: &[&Finding]) -> Incident {
-    let rank = |f: &Finding| (std::cmp::Reverse(f.severity), CAUSES.iter().position(|c| *c == f.rule).unwrap_or(CAUSES.len()));
+    let rank =
+        |f: &Finding| (std::cmp::Reverse(f.severity), CAUSES.iter().position(|c| *c == f.rule).unwrap_or(CAUSES.len()));
     let cause = group.iter().copied().min_by_key(|f| rank(f)).expect("a group has members");
     let touched = |rules: &[&str], least: Severity| {
         let of_rules = group.iter().filter(|f| rules.contains(&f.rule.as_str()) && f.severity >= least);
         let mut touched: Vec<Touched> = of_rules
-            .filter_map(|f| Some(Touched { request: f.request.clone()?, method: f.method.clone(), name: f.name.clone() }))
+            .filter_map(|f| {
+                Some(Touched { request: f.request.clone()?, method: f.method.clone(), name: f.name.clone() })
+            })
             .collect();
         touched.sort();
         touched.dedup();
@@ -165,7 +169,10 @@ fn incident(group: &[&Finding]) -> Incident {
         last: group.iter().filter_map(|f| f.last).max(),
         findings: group.iter().map(|f| f.fingerprint.clone()).collect(),
         course: course(group),
-        blast_radius: BlastRadius { repeated: touched(REPEATED, Severity::Warning), lost: touched(LOST, Severity::Error) },
+        blast_radius: BlastRadius {
+            repeated: touched(REPEATED, Severity::Warning),
+            lost: touched(LOST, Severity::Error),
+        },
         remedy: cause.remedy.clone(),
     }
 }
@@ -173,10 +180,17 @@ fn incident(group: &[&Finding]) -> Incident {
 /// The evidence of all findings in time order, each place once.
 fn course(group: &[&Finding]) -> Vec<Step> {
     let evidence = group.iter().flat_map(|f| &f.evidence);
-    let mut steps: Vec<Step> = evidence
-        .map(|e| Step { time: e.time, file: e.file.clone(), entry: e.entry, what: e.what.clone() })
-        .collect();
-    steps.sort_by(|a, b| (a.time.is_none(), a.time, &a.file, a.entry, &a.what).cmp(&(b.time.is_none(), b.time, &b.file, b.entry, &b.what)));
+    let mut steps: Vec<Step> =
+        evidence.map(|e| Step { time: e.time, file: e.file.clone(), entry: e.entry, what: e.what.clone() }).collect();
+    steps.sort_by(|a, b| {
+        (a.time.is_none(), a.time, &a.file, a.entry, &a.what).cmp(&(
+            b.time.is_none(),
+            b.time,
+            &b.file,
+            b.entry,
+            &b.what,
+        ))
+    });
     steps.dedup_by(|a, b| a.file == b.file && a.entry == b.entry && a.what == b.what);
     if steps.len() > STEPS {
         let last = steps.pop();

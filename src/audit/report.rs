@@ -2,7 +2,7 @@
 //!
 //! Members and their order are a promise (README, "The JSON report"); they may be added to, never renamed.
 
-use super::stamp::Stamp;
+use super::{incident::Incident, quirks::Known, stamp::Stamp};
 use crate::{
     evidence::Part,
     model::{Direction, Era, Vantage},
@@ -31,6 +31,9 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// What the capture does not show.
     pub caveats: Vec<Caveat>,
+    /// Findings of one cause, together; each is among the findings, too.
+    #[serde(default)]
+    pub incidents: Vec<Incident>,
 }
 
 /// The program.
@@ -224,6 +227,9 @@ pub struct Finding {
     pub fingerprint: String,
     /// Names this kind of fault wherever it occurs.
     pub signature: String,
+    /// What is publicly known of the party at fault.
+    #[serde(default)]
+    pub known: Option<Known>,
 }
 
 /// One piece of evidence, resolved to a place that a person can open.

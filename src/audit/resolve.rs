@@ -1,7 +1,7 @@
 //! From findings, which hold indices, to the report, which holds names and places.
 
 use super::{
-    IdTexts, Judged, fingerprint, places,
+    IdTexts, Judged, fingerprint, places, quirks,
     report::{self, Caveat, Input, Report, RunFacts, SCHEMA, Severities, Status, Summary, Tool, Verdicts},
     stamp::Stamp,
 };
@@ -68,6 +68,7 @@ pub fn report(judged: &[Judged], run: &Run<'_>) -> Report {
         inputs: run.sources.iter().map(|s| s.input.clone()).collect(),
         summary: summary(&captures, run, &findings, caveats.len()),
         findings,
+        incidents: Vec::new(),
         caveats,
     }
 }
@@ -121,6 +122,7 @@ impl Resolver<'_> {
             assumptions: finding.assumptions.iter().map(ToString::to_string).collect(),
             suppresses: finding.suppressed.iter().map(ToString::to_string).collect(),
             remedy: finding.remedy.as_deref().or(rule.map(|r| r.remedy)).unwrap_or_default().to_owned(),
+            known: session.and_then(|s| quirks::known(self.capture, s, finding.rule, finding.kind)),
             fingerprint: String::new(),
             signature: String::new(),
         };

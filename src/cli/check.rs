@@ -136,6 +136,7 @@ impl Check {
         let mut report = audit::report(&judged, &run);
         filter.apply(&mut report, &key);
         let known = baseline.map_or(0, |b| b.apply(&mut report));
+        report.incidents = audit::incident::incidents(&report);
         for (format, path) in &also {
             output::to_file(path, &self.render(*format, &report, known, true)?)?;
         }

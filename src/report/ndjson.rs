@@ -27,10 +27,13 @@ struct Head<'a> {
 /// None of the documents of this program can fail to be written; the error is that of the serializer.
 pub fn render(report: &Report) -> Result<String, serde_json::Error> {
     let mut out = String::new();
-    let Report { schema, tool, run, inputs, summary, findings, caveats } = report;
+    let Report { schema, tool, run, inputs, summary, findings, incidents, caveats } = report;
     line(&mut out, "head", &Head { schema, tool, run, inputs })?;
     for finding in findings {
         line(&mut out, "finding", finding)?;
+    }
+    for incident in incidents {
+        line(&mut out, "incident", incident)?;
     }
     for caveat in caveats {
         line(&mut out, "caveat", caveat)?;

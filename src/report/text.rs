@@ -1,6 +1,7 @@
 //! The report for people: a panel of counts, findings in the manner of rustc, caveats, and a verdict in one line.
 
 mod finding;
+mod incident;
 mod panel;
 
 use super::{Look, caveats, plural};
@@ -16,6 +17,10 @@ pub fn render(report: &Report, gate: &Gate, known: u64, look: &Look) -> String {
     let mut out = String::new();
     if !look.quiet {
         out.push_str(&panel::render(report, look));
+        out.push('\n');
+    }
+    for found in &report.incidents {
+        out.push_str(&incident::render(found, &short, look));
         out.push('\n');
     }
     for found in &report.findings {

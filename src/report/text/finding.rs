@@ -49,6 +49,11 @@ pub fn render(finding: &Finding, short: &Shortener, look: &Look) -> String {
         let rules = finding.suppresses.join(", ");
         group = group.element(Level::NOTE.message(format!("stands for its consequences too: {rules}")));
     }
+    if let Some(known) = &finding.known {
+        let report = known.report.as_ref().map(|r| format!(" ({r})")).unwrap_or_default();
+        let fixed = known.fixed.as_ref().map(|v| format!("; fixed in {v}")).unwrap_or_default();
+        group = group.element(Level::NOTE.message(clean(&format!("known: {}{report}{fixed}", known.note))));
+    }
     if !finding.remedy.is_empty() {
         group = group.element(Level::HELP.message(clean(&finding.remedy)));
     }
