@@ -3,7 +3,7 @@
 use crate::model::{Exchange, Time};
 
 /// Sorts by start; an exchange without time keeps its place behind its predecessor in the same file.
-pub fn sort(exchanges: &mut Vec<Exchange>) {
+pub fn sort(exchanges: &mut [Exchange]) {
     let mut last: Option<(u32, Time)> = None;
     let mut keys: Vec<(Time, u32, u32, u32)> = Vec::with_capacity(exchanges.len());
     for (index, exchange) in exchanges.iter().enumerate() {
