@@ -31,8 +31,7 @@ pub fn exchange(context: &Context<'_>, raw: &RawExchange<'_>, vantage: Vantage) 
     let mut facts = headers::facts(raw, &place.name, key, context.names);
     let mut ids = Ids::new(key);
     let session_name = session_text.or(issued_text).or(place.session.as_deref());
-    let mut reader =
-        Reader { key, names: context.names, session: session_name, last_name: None, last_token: (Vec::new(), 0) };
+    let mut reader = Reader::new(key, context.names, session_name);
 
     let parsed = request(raw, &mut reader);
     let response_type = facts.content_type;

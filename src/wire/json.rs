@@ -61,6 +61,15 @@ impl<'a> Json<'a> {
         Self::new(bytes, key).hash(b'b', bytes)
     }
 
+    /// The keyed digest of bytes as they are, behind others whose digest is given.
+    pub fn digest_behind(bytes: &'a [u8], before: u128, key: &[u8; 16]) -> u64 {
+        let json = Self::new(bytes, key);
+        let keys = (json.key[0] ^ before as u64 ^ u64::from(b'b'), json.key[1] ^ (before >> 64) as u64);
+        let mut hasher = siphasher::sip::SipHasher13::new_with_keys(keys.0, keys.1);
+        hasher.write(bytes);
+        hasher.finish()
+    }
+
     /// Offset of the next byte.
     pub fn offset(&self) -> usize {
         self.at
@@ -145,30 +154,57 @@ impl<'a> Json<'a> {
     {
         self.expect(b'{')?;
         self.depth += 1;
-        let mut sum = 0_u128;
         self.space();
-        if self.byte() == Some(b'}') {
+        let sum = if self.byte() == Some(b'}') {
             self.at += 1;
+            self.depth -= 1;
+            0
         } else {
-            loop {
-                self.space();
-                let name = self.text()?;
-                self.expect(b':')?;
-                let value = each(self, &name)?;
-                sum = sum.wrapping_add(self.bind(&name, value));
-                self.space();
-                match self.byte() {
-                    Some(b',') => self.at += 1,
-                    Some(b'}') => {
-                        self.at += 1;
-                        break;
-                    }
-                    _ => return self.malformed(),
+            let first = self.member(&mut each)?;
+            first.wrapping_add(self.members(&mut each)?)
+        };
+        Ok(self.hash(b'{', &sum.to_le_bytes()))
+    }
+
+    /// Stands inside of so many objects, behind a value in the innermost, at an offset where that is so.
+    pub fn go(&mut self, at: usize, depth: u32) {
+        (self.at, self.depth) = (at, depth);
+    }
+
+    /// As [`Json::object`], from behind a value inside of the object; the sum is that of the members that follow.
+    ///
+    /// # Errors
+    /// Where the text is malformed, or `each` fails.
+    pub fn members<F>(&mut self, mut each: F) -> Result<u128, Malformed>
+    where
+        F: FnMut(&mut Self, &Text<'a>) -> Result<u128, Malformed>,
+    {
+        let mut sum = 0_u128;
+        loop {
+            self.space();
+            match self.byte() {
+                Some(b',') => {
+                    self.at += 1;
+                    sum = sum.wrapping_add(self.member(&mut each)?);
                 }
+                Some(b'}') => {
+                    self.at += 1;
+                    self.depth = self.depth.saturating_sub(1);
+                    return Ok(sum);
+                }
+                _ => return self.malformed(),
             }
         }
-        self.depth -= 1;
-        Ok(self.hash(b'{', &sum.to_le_bytes()))
+    }
+
+    fn member<F>(&mut self, each: &mut F) -> Result<u128, Malformed>
+    where
+        F: FnMut(&mut Self, &Text<'a>) -> Result<u128, Malformed>,
+    {
+        let name = self.text()?;
+        self.expect(b':')?;
+        let value = each(self, &name)?;
+        Ok(self.bind(&name, value))
     }
 
     /// What a member adds to an order-independent sum over the members of an object.

@@ -14,6 +14,12 @@ use crate::{
 };
 use std::{borrow::Cow, sync::Arc};
 
+/// After so many blocks of a body it is guessed how many there are.
+const FIRST: usize = 4;
+
+/// As many bytes as a block with an event mostly has at least.
+const SHORTEST: usize = 16;
+
 /// Gathers the log of one body.
 struct Writer<'r, 'k> {
     log: EventLog,
@@ -28,6 +34,11 @@ pub fn from_bytes(raw: &RawExchange<'_>, bytes: &[u8], reader: &mut Reader<'_>) 
     let mut blocks = Blocks::new(bytes);
     let mut endpoint = None;
     for block in blocks.by_ref() {
+        if writer.log.events.len() == FIRST {
+            // Blocks of one body are mostly of one length.
+            let expected = bytes.len() / (block.start / FIRST).max(1);
+            writer.log.events.reserve_exact(expected.min(bytes.len() / SHORTEST).saturating_sub(FIRST - 1));
+        }
         let kind = writer.block(&block);
         if kind == EventKind::Endpoint && endpoint.is_none() {
             endpoint = block.data.as_deref().map(|d| String::from_utf8_lossy(d).trim().to_owned());
@@ -135,7 +146,7 @@ impl Writer<'_, '_> {
         }
         let outer = |b: Option<&u8>| matches!(b, Some(b' ' | b'\t'));
         // UTF-8 above U+00FF cannot stand in a header; Latin-1 can, as browsers send it.
-        let latin = std::str::from_utf8(text).is_ok_and(|t| t.chars().all(|c| u32::from(c) < 256));
+        let latin = text.is_ascii() || std::str::from_utf8(text).is_ok_and(|t| t.chars().all(|c| u32::from(c) < 256));
         if outer(text.first()) || outer(text.last()) || !latin || text.len() > LONGEST_ID {
             *flags |= EventFlags::UNUSABLE_ID;
         }
@@ -154,7 +165,7 @@ impl Writer<'_, '_> {
         if block.event == Some(b"endpoint") {
             return (EventKind::Endpoint, self.bytes_digest(data));
         }
-        let parsed = self.reader.parse(data);
+        let parsed = self.reader.event(data);
         if !is_message {
             let message = match parsed {
                 Ok(Parsed::One(message)) => message,
@@ -171,7 +182,7 @@ impl Writer<'_, '_> {
         match parsed {
             Ok(Parsed::Progress(token)) => {
                 self.token(ordinal, token.unwrap_or(0));
-                (EventKind::Progress, self.bytes_digest(data))
+                (EventKind::Progress, self.reader.last_progress.digest(data, self.reader.key.sip()))
             }
             Ok(Parsed::One(message)) if message.flags.contains(MessageFlags::EMPTY_OBJECT) => {
                 (EventKind::EmptyObject, 0)

@@ -1,6 +1,7 @@
 //! From JSON to message facts: kind, typed id, method, digests, and the few members that rules ask for.
 
 mod detail;
+mod progress;
 
 use super::names::Names;
 use crate::{
@@ -33,8 +34,8 @@ pub struct Reader<'r> {
     pub session: Option<&'r str>,
     /// The unredacted `params.name` or `params.uri` of the last request, for comparison with headers.
     pub last_name: Option<String>,
-    /// The last progress token as JSON text, and its hash: tokens repeat from event to event.
-    pub last_token: (Vec<u8>, u64),
+    /// How the last progress notification was written: the next one is mostly written alike.
+    pub last_progress: progress::Last,
 }
 
 /// What is gathered while the members of one object go by.
@@ -53,10 +54,17 @@ struct Members {
     has_version: bool,
     members: u32,
     token: Option<u64>,
+    /// Where the first token of a progress notification ends.
+    token_end: Option<usize>,
     detail: Detail,
 }
 
-impl Reader<'_> {
+impl<'r> Reader<'r> {
+    /// A reader that has read nothing.
+    pub fn new(key: &'r Key, names: &'r Names, session: Option<&'r str>) -> Self {
+        Self { key, names, session, last_name: None, last_progress: progress::Last::default() }
+    }
+
     /// Reads a whole text: one message, or a batch.
     ///
     /// # Errors
@@ -146,6 +154,8 @@ impl Reader<'_> {
         json.set_digesting(true);
         if seen.is_progress {
             if !seen.has_id && seen.result.is_none() && seen.error.is_none() {
+                let token = seen.token.zip(seen.token_end).filter(|_| start == 0);
+                self.last_progress.keep(json.slice(0, json.offset()), token, self.key.sip());
                 return Ok(Parsed::Progress(seen.token));
             }
             seen.method = Some(self.names.get(PROGRESS));
@@ -237,12 +247,10 @@ impl Reader<'_> {
         if !matches!(kind, Kind::Number | Kind::String) {
             return Ok(digest);
         }
-        if self.last_token.1 == 0 || self.last_token.0 != text {
-            let mut again = Json::new(text, self.key.sip());
-            let hash = self.typed(&mut again)?.map_or(0, |t| self.key.hash(b't', t.as_bytes()));
-            self.last_token = (text.to_vec(), hash);
-        }
-        seen.token = Some(self.last_token.1);
+        let mut again = Json::new(text, self.key.sip());
+        let token = self.typed(&mut again)?;
+        seen.token = Some(self.hashed(b't', token).unwrap_or(0));
+        seen.token_end.get_or_insert(json.offset());
         Ok(digest)
     }
 
