@@ -27,12 +27,10 @@ pub use settle::is_open_stream;
 use crate::model::{Exchange, Session, Time, ToolHints};
 use build::Run;
 use clock::Clock;
+use foldhash::HashMap;
 use index::CursorIndex;
 use rayon::prelude::*;
-use std::{
-    collections::{BTreeMap, HashMap},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 /// A shortcoming of the capture that reconstruction found: how often, where first (index of an exchange), and in words.
 #[derive(Clone, Debug)]
@@ -139,7 +137,7 @@ pub fn capture(mut exchanges: Vec<Exchange>) -> Capture {
 }
 
 fn beginnings(capture: &Capture) -> HashMap<(Arc<str>, u64), Vec<u32>> {
-    let mut beginnings: HashMap<(Arc<str>, u64), Vec<u32>> = HashMap::new();
+    let mut beginnings: HashMap<(Arc<str>, u64), Vec<u32>> = HashMap::default();
     for session in &capture.sessions {
         let first = session.exchanges.first().filter(|x| initializes(capture.exchange(**x)));
         let Some(&first) = first else { continue };
@@ -160,7 +158,7 @@ fn last_seen(exchange: &Exchange) -> Option<Time> {
 /// Cursors of other sessions were resolved to an exchange; now that all sessions are built, to its stream.
 fn name_owners(sessions: &mut [Session]) {
     let mut owners = Vec::new();
-    let mut streams: HashMap<u32, HashMap<u32, u32>> = HashMap::new();
+    let mut streams: HashMap<u32, HashMap<u32, u32>> = HashMap::default();
     for (session, facts) in sessions.iter().enumerate() {
         for (number, resumption) in facts.resumptions.iter().enumerate() {
             let Some((owner, exchange)) = resumption.owner else { continue };
@@ -181,7 +179,7 @@ fn streams_by_exchange(session: &Session) -> HashMap<u32, u32> {
 
 /// The annotations of every captured `tools/list`; of several, the last one counts.
 fn tools(exchanges: &[Exchange]) -> HashMap<Arc<str>, HashMap<Arc<str>, ToolHints>> {
-    let mut tools: HashMap<Arc<str>, HashMap<Arc<str>, ToolHints>> = HashMap::new();
+    let mut tools: HashMap<Arc<str>, HashMap<Arc<str>, ToolHints>> = HashMap::default();
     for exchange in exchanges {
         for detail in answers(exchange).filter_map(|m| m.detail.as_ref()) {
             for hints in &detail.tools {

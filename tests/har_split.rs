@@ -140,7 +140,7 @@ proptest! {
         }.unwrap();
         let (mut pairs, mut got) = (Pairs::default(), Vec::new());
         Scanner::new(text.as_bytes(), 0).array(|scanner| {
-            pairs.read(scanner)?;
+            pairs.read(scanner, |_| true)?;
             got.push(pairs.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect::<Vec<_>>());
             Ok(())
         }).unwrap();

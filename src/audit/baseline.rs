@@ -1,7 +1,7 @@
 //! What an earlier report already said: findings of known signatures, or fingerprints, are left out.
 
 use super::report::{Finding, Report, SCHEMA, Severities};
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// An earlier report, as far as it is compared.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ impl Baseline {
         if report.schema != SCHEMA {
             return Err(format!("its schema is '{}', not '{SCHEMA}'", report.schema));
         }
-        let mut known = HashMap::new();
+        let mut known = HashMap::default();
         for finding in &report.findings {
             *known.entry(name(finding, exact).to_owned()).or_default() += u64::from(finding.count);
         }
@@ -32,7 +32,7 @@ impl Baseline {
     /// By signature, a kind of fault is known as often as the earlier report counted it. Where it occurs more often,
     /// all its findings stay: nobody can say which of them are the new ones.
     pub fn apply(&self, report: &mut Report) -> u64 {
-        let mut now: HashMap<String, u64> = HashMap::new();
+        let mut now: HashMap<String, u64> = HashMap::default();
         for finding in &report.findings {
             *now.entry(name(finding, self.exact).to_owned()).or_default() += u64::from(finding.count);
         }

@@ -4,7 +4,8 @@ use crate::{
     reconstruct::Capture,
     rules::{ALL, Certainty, Evidence, Finding, Severity},
 };
-use std::collections::{BTreeMap, HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
+use std::collections::BTreeMap;
 
 /// Pairs whose consequence lies anywhere in the same session, and not at the same request or exchange.
 const SESSION_WIDE: &[(&str, &str)] = &[
@@ -48,7 +49,7 @@ fn weighed(mut finding: Finding) -> Finding {
 /// Repeats of one rule in one scope become one finding: the first, with the count and the last evidence.
 fn group(findings: Vec<Finding>) -> Vec<Finding> {
     let mut groups: Vec<Finding> = Vec::with_capacity(findings.len());
-    let mut by_scope: HashMap<_, usize> = HashMap::new();
+    let mut by_scope: HashMap<_, usize> = HashMap::default();
     for finding in findings {
         let scope = (finding.rule, finding.kind, finding.session, finding.request, finding.stream, finding.party);
         match by_scope.get(&scope) {

@@ -1,7 +1,8 @@
 //! Real texts of event ids, for runs whose user asked for them.
 
 use crate::model::{Content, EventFact, EventId, Exchange};
-use std::{collections::HashMap, sync::Arc};
+use foldhash::HashMap;
+use std::sync::Arc;
 
 /// The texts behind pseudonyms; empty unless real ids are shown.
 #[derive(Debug, Default)]
@@ -10,7 +11,7 @@ pub struct IdTexts(HashMap<EventId, Arc<str>>);
 impl IdTexts {
     /// Gathers the texts that digestion kept, if they are wanted at all.
     pub fn of<'e>(wanted: bool, exchanges: impl IntoIterator<Item = &'e Exchange>) -> Self {
-        let mut texts = HashMap::new();
+        let mut texts = HashMap::default();
         for exchange in exchanges.into_iter().filter(|_| wanted) {
             if let Some((id, text)) = exchange.cursor.as_ref().and_then(|c| Some((c.id, c.text.as_ref()?))) {
                 texts.insert(id, Arc::clone(text));

@@ -9,6 +9,7 @@ mod names;
 mod words;
 
 pub use events::message_digest;
+pub use headers::is_read;
 pub use ids::{is_placeholder, percent_decoded};
 pub use names::Names;
 

@@ -14,10 +14,8 @@ use crate::{
         OpenedBy, Request, RequestState, Session, SessionEnd, Stream, Time, ToolHints,
     },
 };
-use std::{
-    collections::{HashMap, HashSet},
-    sync::Arc,
-};
+use foldhash::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// What all builders of a run share.
 pub struct Run<'r> {
@@ -64,9 +62,9 @@ pub fn session<'r>(run: &'r Run<'r>, seed: &'r Seed) -> Session {
         run,
         seed,
         session: blank(seed),
-        by_id: HashMap::new(),
-        by_token: HashMap::new(),
-        stream_of: HashMap::new(),
+        by_id: HashMap::default(),
+        by_token: HashMap::default(),
+        stream_of: HashMap::default(),
         progress: Vec::new(),
         memory: Memory::default(),
     };

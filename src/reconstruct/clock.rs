@@ -2,7 +2,7 @@
 
 use super::index::CursorIndex;
 use crate::model::{Body, Content, End, EventLog, Exchange, Missing, Receipt, Side, Time, Vantage};
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// Estimates of event times: own times first; else between head and end of the body, corrected by causality.
 #[derive(Debug, Default)]
@@ -15,7 +15,7 @@ pub struct Clock {
 impl Clock {
     /// Learns from cursors: an id is received before it is sent back.
     pub fn new(exchanges: &[Exchange], index: &CursorIndex) -> Self {
-        let mut caps: HashMap<u32, Vec<(u32, Time)>> = HashMap::new();
+        let mut caps: HashMap<u32, Vec<(u32, Time)>> = HashMap::default();
         for (at, exchange) in exchanges.iter().enumerate() {
             let (Some(cursor), Some(sent)) = (&exchange.cursor, exchange.sent) else { continue };
             // The last delivery before the resume, in the same session.

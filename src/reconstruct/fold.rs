@@ -6,8 +6,9 @@
 
 use super::introduce::answers;
 use crate::model::{Body, Exchange, Time, Vantage};
+use foldhash::HashMap;
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::BTreeMap,
     hash::{DefaultHasher, Hash, Hasher},
     sync::Arc,
 };
@@ -90,7 +91,7 @@ fn signature(exchange: &Exchange) -> u64 {
 
 /// Pairs of recordings that share at least one exchange with a message in it.
 fn candidates(exchanges: &[Exchange], recordings: &BTreeMap<Recording, Vec<usize>>) -> Vec<(Recording, Recording)> {
-    let mut holders: HashMap<u64, Vec<Recording>> = HashMap::new();
+    let mut holders: HashMap<u64, Vec<Recording>> = HashMap::default();
     for (recording, indices) in recordings {
         for &index in indices.iter().filter(|i| !exchanges[**i].messages().is_empty()) {
             let list = holders.entry(signature(&exchanges[index])).or_default();
@@ -124,7 +125,7 @@ fn is_nearer(exchanges: &[Exchange], a: &[usize], b: &[usize]) -> bool {
 }
 
 fn compare(exchanges: &[Exchange], a: &[usize], b: &[usize]) -> Option<Match> {
-    let mut by_signature: HashMap<u64, (Vec<usize>, Vec<usize>)> = HashMap::new();
+    let mut by_signature: HashMap<u64, (Vec<usize>, Vec<usize>)> = HashMap::default();
     for &index in a {
         by_signature.entry(signature(&exchanges[index])).or_default().0.push(index);
     }
@@ -186,7 +187,7 @@ fn overlap(exchanges: &[Exchange], a: &[usize], b: &[usize], shift: i64) -> usiz
 
 /// Folds the matched exchanges, and brings the rest of the second recording to the clock and the endpoint of the first.
 fn join(exchanges: &mut [Exchange], other: &[usize], found: &Match, gone: &mut [bool]) {
-    let mut endpoints: HashMap<Arc<str>, Arc<str>> = HashMap::new();
+    let mut endpoints: HashMap<Arc<str>, Arc<str>> = HashMap::default();
     for &(kept, folded) in &found.pairs {
         gone[folded] = true;
         endpoints.insert(Arc::clone(&exchanges[folded].endpoint), Arc::clone(&exchanges[kept].endpoint));

@@ -2,7 +2,8 @@
 
 use super::Capture;
 use crate::model::{Content, Exchange, HeaderFlags, MediaType};
-use std::{collections::HashMap, sync::Arc};
+use foldhash::HashMap;
+use std::sync::Arc;
 
 /// `Server` and `X-Powered-By` that an endpoint's good answers always carry, where at least two do.
 #[derive(Debug, Default)]
@@ -31,7 +32,7 @@ impl Habit {
 impl Usual {
     /// Learns from all good answers.
     pub fn new(exchanges: &[Exchange]) -> Self {
-        let mut usual: HashMap<Arc<str>, [Habit; 2]> = HashMap::new();
+        let mut usual: HashMap<Arc<str>, [Habit; 2]> = HashMap::default();
         for exchange in exchanges.iter().filter(|x| x.accepted() && !x.headers.has(HeaderFlags::NO_HEADERS)) {
             let habits = usual.entry(Arc::clone(&exchange.endpoint)).or_default();
             habits[0].learn(exchange.headers.server);

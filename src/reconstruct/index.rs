@@ -1,8 +1,8 @@
 //! Where the cursors of a run were issued: an index of event ids, restricted to those that somebody resumed with.
 
 use crate::model::{Content, EventId, Exchange};
+use foldhash::{HashMap, HashSet};
 use rayon::prelude::*;
-use std::collections::{HashMap, HashSet};
 
 /// Every delivery of an id that was used as a cursor: exchange and event, in order.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ impl CursorIndex {
                 used.map(|(id, event)| (id, index as u32, event as u32)).collect()
             })
             .collect();
-        let mut index: HashMap<EventId, Vec<(u32, u32)>> = HashMap::new();
+        let mut index: HashMap<EventId, Vec<(u32, u32)>> = HashMap::default();
         for (id, exchange, event) in found.into_iter().flatten() {
             index.entry(id).or_default().push((exchange, event));
         }

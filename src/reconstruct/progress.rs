@@ -3,10 +3,8 @@
 
 use super::{build::Builder, clock};
 use crate::model::{EventId, Exchange, Id128, Receipt, Terminal, Time};
-use std::{
-    collections::{HashMap, HashSet},
-    sync::Arc,
-};
+use foldhash::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// One stream, over the connections seen so far.
 #[derive(Debug)]

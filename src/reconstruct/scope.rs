@@ -1,7 +1,8 @@
 //! Which exchanges belong together: session ids first, then clients, split at each `initialize`.
 
 use crate::model::{Exchange, Message, MessageKind, Method, SessionId, Transport};
-use std::{collections::HashMap, sync::Arc};
+use foldhash::HashMap;
+use std::sync::Arc;
 
 /// The exchanges of one session, before anything is known of it.
 #[derive(Debug)]
@@ -57,7 +58,7 @@ fn legacy_posts(exchanges: &[Exchange]) -> HashMap<Arc<str>, Arc<str>> {
 
 /// Ids that several `initialize` answers issued, to clients that sent none: how many did.
 fn issues(exchanges: &[Exchange]) -> HashMap<(Arc<str>, u64), u32> {
-    let mut counts = HashMap::new();
+    let mut counts = HashMap::default();
     for exchange in exchanges.iter().filter(|x| initializes(x) && x.session.is_none()) {
         if let Some(id) = &exchange.issued {
             *counts.entry((Arc::clone(&exchange.endpoint), id.hash)).or_insert(0) += 1;
@@ -71,9 +72,9 @@ pub fn sessions(exchanges: &[Exchange]) -> Vec<Seed> {
     let legacy = legacy_posts(exchanges);
     let issues = issues(exchanges);
     let mut seeds: Vec<Seed> = Vec::new();
-    let mut by_key: HashMap<Key, usize> = HashMap::new();
+    let mut by_key: HashMap<Key, usize> = HashMap::default();
     // The running ordinal of ids that were issued several times, and of clients without ids.
-    let mut ordinals: HashMap<(Arc<str>, u64, u64), u32> = HashMap::new();
+    let mut ordinals: HashMap<(Arc<str>, u64, u64), u32> = HashMap::default();
     for (index, exchange) in exchanges.iter().enumerate() {
         let starts = initializes(exchange);
         let scope = client_scope(exchange);

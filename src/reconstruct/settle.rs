@@ -5,7 +5,7 @@ use crate::model::{
     Advice, Body, Content, End, Era, EventFlags, Exchange, MediaType, Method, Next, OpenedBy, RequestState, Resumption,
     SessionEnd, Verdict,
 };
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 impl Builder<'_> {
     /// The last pass, once everything was delivered.
@@ -20,7 +20,7 @@ impl Builder<'_> {
     }
 
     fn settle_requests(&mut self) {
-        let mut accepted_later: HashMap<(std::sync::Arc<str>, u128), u32> = HashMap::new();
+        let mut accepted_later: HashMap<(std::sync::Arc<str>, u128), u32> = HashMap::default();
         for request in self.session.requests.iter().filter(|r| r.refused.is_none()) {
             accepted_later.insert((request.id.clone(), request.payload.0), request.at.exchange);
         }
@@ -132,7 +132,7 @@ impl Builder<'_> {
     fn settle_next(&mut self) {
         let last_resume: HashMap<u32, u32> =
             self.session.resumptions.iter().filter_map(|r| Some((r.stream?, r.exchange))).collect();
-        let mut calls: HashMap<(u128, &str), u32> = HashMap::new();
+        let mut calls: HashMap<(u128, &str), u32> = HashMap::default();
         for request in &self.session.requests {
             calls.insert((request.arguments.0, &request.method), request.at.exchange);
         }
@@ -140,7 +140,7 @@ impl Builder<'_> {
         let used = self.seed.exchanges.last().copied().unwrap_or(0);
         let initialized = self.run.initialized.get(&(self.seed.endpoint.clone(), self.seed.scope)).copied();
         // Of the requests of a stream: all were answered, and the last one that asks the same as one of them.
-        let mut streams: HashMap<u32, (bool, Option<u32>)> = HashMap::new();
+        let mut streams: HashMap<u32, (bool, Option<u32>)> = HashMap::default();
         let next: Vec<Next> = self
             .session
             .resumptions

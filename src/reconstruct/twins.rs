@@ -2,7 +2,7 @@
 
 use super::clock;
 use crate::model::{Direction, Exchange, Id128, Session};
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
 
 /// How many places are kept for one payload: what more sessions share than that is nobody's own.
 const MOST: usize = 64;
@@ -18,7 +18,7 @@ impl Twins {
             sessions.iter().flat_map(|s| &s.resumptions).filter_map(|r| clock::log(&exchanges[r.exchange as usize]));
         let replies = resumed.flat_map(|log| &log.messages).filter(|(_, m)| m.is_reply());
         let wanted: HashSet<Id128> = replies.map(|(_, m)| m.payload).collect();
-        let mut places: HashMap<Id128, Vec<(u32, u32, u32)>> = HashMap::new();
+        let mut places: HashMap<Id128, Vec<(u32, u32, u32)>> = HashMap::default();
         if wanted.is_empty() {
             return Self(places);
         }

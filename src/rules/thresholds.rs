@@ -1,6 +1,6 @@
 //! The thresholds in force: defaults of the rules, changed by `--set`.
 
-use super::ALL;
+use super::{ALL, Rule};
 use std::collections::BTreeMap;
 
 /// Values set by the user, by `rule.name`.
@@ -9,11 +9,9 @@ pub struct Thresholds(BTreeMap<String, f64>);
 
 impl Thresholds {
     /// The value in force for a rule's threshold. Unknown names are a fault of the program and give 0.
-    pub fn get(&self, rule: &str, name: &str) -> f64 {
-        self.0.get(&format!("{rule}.{name}")).copied().unwrap_or_else(|| {
-            let found = ALL.iter().find(|r| r.id == rule).and_then(|r| r.thresholds.iter().find(|t| t.name == name));
-            found.map_or(0.0, |t| t.default)
-        })
+    pub fn get(&self, rule: &Rule, name: &str) -> f64 {
+        let set = (!self.0.is_empty()).then(|| self.0.get(&format!("{}.{name}", rule.id))).flatten();
+        set.copied().unwrap_or_else(|| rule.thresholds.iter().find(|t| t.name == name).map_or(0.0, |t| t.default))
     }
 
     /// Takes `RULE.NAME=VALUE`.

@@ -21,7 +21,7 @@ pub fn parse(url: &str, key: &Key, names: &Names) -> Endpoint {
         let is_session = ["sessionid", "session_id"].iter().any(|n| name.eq_ignore_ascii_case(n));
         is_session.then(|| String::from_utf8_lossy(&percent_decoded(value.as_bytes())).into_owned())
     });
-    Endpoint { name: names.get(&safe(place, key)), session }
+    Endpoint { name: names.place(place, || safe(place, key)), session }
 }
 
 /// The place that a reference (as in a legacy `endpoint` event) names, seen from a base endpoint.

@@ -52,6 +52,7 @@ pub fn from_bytes(raw: &RawExchange<'_>, bytes: &[u8], reader: &mut Reader<'_>) 
     log.acknowledged = raw.acknowledged.map(|bytes| count(log.events.partition_point(|e| u64::from(e.end) <= bytes)));
     log.times = times(raw, &log);
     log.events.shrink_to_fit();
+    log.messages.shrink_to_fit();
     (log, endpoint)
 }
 

@@ -26,6 +26,38 @@ const GATEWAY_LINES: &[&str] = &[
     "akamai-grn",
 ];
 
+/// All other header lines that anything here or in a reader asks for.
+const READ: &[&str] = &[
+    "accept",
+    "access-control-expose-headers",
+    "authorization",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "cookie",
+    "last-event-id",
+    "location",
+    "mcp-method",
+    "mcp-name",
+    "mcp-protocol-version",
+    "mcp-session-id",
+    "origin",
+    "retry-after",
+    "server",
+    "user-agent",
+    "www-authenticate",
+    "x-accel-buffering",
+    "x-http-method-override",
+    "x-powered-by",
+];
+
+/// A header of this name is looked at, here or in a reader. What is not may be left out of a
+/// [`RawExchange`](crate::capture::RawExchange).
+pub fn is_read(name: &[u8]) -> bool {
+    let is = |known: &&str| known.len() == name.len() && name.eq_ignore_ascii_case(known.as_bytes());
+    READ.iter().any(is) || GATEWAY_LINES.iter().any(is)
+}
+
 /// `Server` values of common gateways, lower case, as prefixes.
 const GATEWAY_SERVERS: &[&str] = &[
     "nginx",
@@ -53,25 +85,29 @@ const GATEWAY_SERVERS: &[&str] = &[
 
 /// The kind of a `Content-Type` value.
 pub fn media_type(value: &str) -> MediaType {
-    let essence = value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    match essence.as_str() {
-        "" => MediaType::Absent,
-        "text/event-stream" => MediaType::EventStream,
-        "application/json" | "text/json" => MediaType::Json,
-        "text/html" | "application/xhtml+xml" => MediaType::Html,
-        "text/plain" => MediaType::Plain,
-        other if other.ends_with("+json") => MediaType::Json,
-        _ => MediaType::Other,
+    let essence = value.split(';').next().unwrap_or_default().trim();
+    let is = |names: &[&str]| names.iter().any(|name| essence.eq_ignore_ascii_case(name));
+    let suffix = |name: &str| essence.len().checked_sub(name.len()).and_then(|at| essence.get(at..));
+    match () {
+        () if essence.is_empty() => MediaType::Absent,
+        () if is(&["text/event-stream"]) => MediaType::EventStream,
+        () if is(&["application/json", "text/json"]) => MediaType::Json,
+        () if is(&["text/html", "application/xhtml+xml"]) => MediaType::Html,
+        () if is(&["text/plain"]) => MediaType::Plain,
+        () if suffix("+json").is_some_and(|s| s.eq_ignore_ascii_case("+json")) => MediaType::Json,
+        () => MediaType::Other,
     }
 }
 
 fn accepts(value: &str, flags: &mut HeaderFlags) {
     for part in value.split(',') {
-        match part.split(';').next().unwrap_or_default().trim().to_ascii_lowercase().as_str() {
-            "*/*" => *flags |= HeaderFlags::ACCEPTS_SSE | HeaderFlags::ACCEPTS_JSON,
-            "text/event-stream" | "text/*" => *flags |= HeaderFlags::ACCEPTS_SSE,
-            "application/json" | "application/*" => *flags |= HeaderFlags::ACCEPTS_JSON,
-            _ => {}
+        let range = part.split(';').next().unwrap_or_default().trim();
+        let is = |names: &[&str]| names.iter().any(|name| range.eq_ignore_ascii_case(name));
+        if is(&["*/*", "text/event-stream", "text/*"]) {
+            *flags |= HeaderFlags::ACCEPTS_SSE;
+        }
+        if is(&["*/*", "application/json", "application/*"]) {
+            *flags |= HeaderFlags::ACCEPTS_JSON;
         }
     }
 }
@@ -113,11 +149,10 @@ fn response_line(facts: &mut HeaderFacts, name: &str, value: &str, key: &Key) {
         "x-powered-by" => facts.powered_by = Some(key.hash(b'v', value.as_bytes())),
         "server" => {
             facts.server = Some(key.hash(b'v', value.as_bytes()));
-            let value = value.to_ascii_lowercase();
-            flags.set(
-                HeaderFlags::GATEWAY_MARK,
-                flags.contains(HeaderFlags::GATEWAY_MARK) || GATEWAY_SERVERS.iter().any(|s| value.starts_with(s)),
-            );
+            let is = |server: &&str| value.get(..server.len()).is_some_and(|v| v.eq_ignore_ascii_case(server));
+            if GATEWAY_SERVERS.iter().any(is) {
+                *flags |= HeaderFlags::GATEWAY_MARK;
+            }
         }
         "access-control-expose-headers" => {
             let named =
@@ -144,12 +179,18 @@ fn lines(headers: &Headers<'_>, mut each: impl FnMut(&str, &str)) {
     }
 }
 
+/// The endpoint, whose scheme and host are in lower case, is of this origin.
+fn is_origin_of(origin: &str, endpoint: &str) -> bool {
+    let (base, path) = endpoint.as_bytes().split_at(origin.len().min(endpoint.len()));
+    base.eq_ignore_ascii_case(origin.as_bytes()) && path.first() == Some(&b'/')
+}
+
 /// The facts of both heads. `endpoint` is the exchange's own place, for `Origin`.
 pub fn facts(raw: &RawExchange<'_>, endpoint: &str, key: &Key, names: &Names) -> HeaderFacts {
     let mut facts = HeaderFacts::default();
     lines(&raw.request_headers, |name, value| {
         request_line(&mut facts, name, value, key, names);
-        if name == "origin" && value != "null" && !endpoint.starts_with(&format!("{}/", value.to_ascii_lowercase())) {
+        if name == "origin" && value != "null" && !is_origin_of(value, endpoint) {
             facts.flags |= HeaderFlags::CROSS_ORIGIN;
         }
         if matches!(name, "authorization" | "mcp-session-id" | "cookie") && is_placeholder(value) {

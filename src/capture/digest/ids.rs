@@ -123,6 +123,7 @@ impl<'k> Ids<'k> {
             && self.last.0.ends_with(parts.space.1);
         if !known {
             self.last.0.clear();
+            self.last.0.reserve(2 + parts.space.0.len() + parts.space.1.len());
             for piece in [&tag, parts.space.0, parts.space.1] {
                 self.last.0.extend_from_slice(piece);
             }
@@ -203,10 +204,15 @@ pub fn percent_decoded(text: &[u8]) -> Vec<u8> {
 
 /// A sanitiser wrote it: `REDACTED`, `[redacted]`, `***`, `xxxx`, `<session-id>`.
 pub fn is_placeholder(text: &str) -> bool {
-    let bare = text.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+    let bare = text.trim_matches(|c: char| !c.is_ascii_alphanumeric()).as_bytes();
     let words = ["redacted", "removed", "masked", "hidden", "sanitized", "sanitised", "filtered", "placeholder"];
-    let lower = bare.to_ascii_lowercase();
-    words.iter().any(|w| lower.contains(w)) || bare.is_empty() || (bare.len() >= 3 && lower.bytes().all(|b| b == b'x'))
+    let begins = |at: usize| {
+        let word = |w: &&str| bare.get(at..at + w.len()).is_some_and(|b| b.eq_ignore_ascii_case(w.as_bytes()));
+        matches!(bare[at] | 0x20, b'r' | b'm' | b'h' | b's' | b'f' | b'p') && words.iter().any(word)
+    };
+    bare.is_empty()
+        || (bare.len() >= 3 && bare.iter().all(|b| b.eq_ignore_ascii_case(&b'x')))
+        || (0..bare.len()).any(begins)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::{
     redact::Key,
     wire::json::{Json, Kind, Malformed, Text, canonical},
 };
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 /// The method that most of all traffic has.
 const PROGRESS: &str = "notifications/progress";
@@ -33,7 +33,7 @@ pub struct Reader<'r> {
     /// The text of the session id that goes with the messages; ids that contain it are redacted.
     pub session: Option<&'r str>,
     /// The unredacted `params.name` or `params.uri` of the last request, for comparison with headers.
-    pub last_name: Option<String>,
+    pub last_name: Option<Arc<str>>,
     /// How the last progress notification was written: the next one is mostly written alike.
     pub last_progress: progress::Last,
 }
@@ -222,19 +222,30 @@ impl<'r> Reader<'r> {
     /// Takes a string or a number as canonical JSON text; leaves anything else where it is.
     fn typed(&mut self, json: &mut Json<'_>) -> Result<Option<Arc<str>>, Malformed> {
         match json.kind()? {
-            Kind::Number => {
-                let number = canonical(json.number()?);
-                Ok(Some(self.names_or_new(&String::from_utf8_lossy(&number))))
-            }
-            Kind::String => {
-                let text = json.text()?;
-                let said = text.to_str();
-                if self.session.is_some_and(|s| s.len() >= 8 && said.contains(s)) && !self.key.show_ids {
-                    return Ok(Some(format!("\"p_{:016x}\"", self.key.hash(b'p', said.as_bytes())).into()));
-                }
-                Ok(serde_json::to_string(&said).ok().map(|quoted| self.names_or_new(&quoted)))
-            }
+            Kind::Number | Kind::String => Ok(self.canonical(json)?.map(|text| self.names_or_new(&text))),
             _ => Ok(None),
+        }
+    }
+
+    /// A string or a number as canonical JSON text, redacted where it names the session.
+    fn canonical<'a>(&self, json: &mut Json<'a>) -> Result<Option<Cow<'a, str>>, Malformed> {
+        if json.kind()? == Kind::Number {
+            return Ok(Some(match canonical(json.number()?) {
+                Cow::Borrowed(number) => String::from_utf8_lossy(number),
+                Cow::Owned(number) => Cow::Owned(String::from_utf8_lossy(&number).into_owned()),
+            }));
+        }
+        let start = json.offset();
+        let text = json.text()?;
+        let said = text.to_str();
+        if self.session.is_some_and(|s| s.len() >= 8 && said.contains(s)) && !self.key.show_ids {
+            return Ok(Some(Cow::Owned(format!("\"p_{:016x}\"", self.key.hash(b'p', said.as_bytes())))));
+        }
+        // Without escapes there is one way only to write it.
+        let written = json.slice(start, json.offset()).trim_ascii_start();
+        match std::str::from_utf8(written) {
+            Ok(written) if !text.escaped => Ok(Some(Cow::Borrowed(written))),
+            _ => Ok(serde_json::to_string(&said).ok().map(Cow::Owned)),
         }
     }
 
@@ -248,8 +259,8 @@ impl<'r> Reader<'r> {
             return Ok(digest);
         }
         let mut again = Json::new(text, self.key.sip());
-        let token = self.typed(&mut again)?;
-        seen.token = Some(self.hashed(b't', token).unwrap_or(0));
+        let token = self.canonical(&mut again)?;
+        seen.token = Some(token.map_or(0, |token| self.key.hash(b't', token.as_bytes())));
         seen.token_end.get_or_insert(json.offset());
         Ok(digest)
     }

@@ -1,6 +1,7 @@
 //! One entry of a HAR as it stands in the text: which members it has and where, nothing decided yet.
 
 use super::{Scratch, relevance};
+use crate::capture::digest;
 use crate::wire::har_split::{Buffer, Fault, Pairs, RawString, Scalar, Scanner};
 
 /// The text of a body.
@@ -114,7 +115,7 @@ impl<'t> Entry<'t> {
         scanner.object(|scanner, key| {
             match key {
                 b"status" => self.response.status = scanner.scalar()?,
-                b"headers" => self.response.headers.read(scanner)?,
+                b"headers" => self.response.headers.read(scanner, digest::is_read)?,
                 b"bodySize" => self.response.body_size = scanner.scalar()?,
                 b"_error" | b"_failureText" => {
                     let error = scanner.scalar()?;
@@ -156,7 +157,7 @@ impl<'t> Request<'t> {
                 b"method" => self.method = scanner.scalar()?,
                 b"url" => self.url = scanner.scalar()?,
                 b"httpVersion" => self.http_version = scanner.scalar()?,
-                b"headers" => self.headers.read(scanner)?,
+                b"headers" => self.headers.read(scanner, digest::is_read)?,
                 b"bodySize" => self.body_size = scanner.scalar()?,
                 b"postData" if scanner.peek() == Some(b'{') => self.body(scanner, scratch, limit)?,
                 _ => scanner.skip()?,

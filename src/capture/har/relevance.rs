@@ -21,9 +21,9 @@ pub(super) fn may_be_mcp(entry: &Entry<'_>) -> bool {
             || value(&request.headers, "accept").is_some_and(|accept| contains(accept.as_bytes(), b"event-stream"))
             || value(&request.headers, "mcp-session-id").is_some()
             || value(&request.headers, "last-event-id").is_some()
-            || (request.headers.is_empty() && !names_a_type(&response.mime))
+            || (request.headers.is_blank() && !names_a_type(&response.mime))
     } else {
-        method.is("DELETE") && (request.headers.is_empty() || value(&request.headers, "mcp-session-id").is_some())
+        method.is("DELETE") && (request.headers.is_blank() || value(&request.headers, "mcp-session-id").is_some())
     }
 }
 

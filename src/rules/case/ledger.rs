@@ -6,7 +6,8 @@ use crate::{
     model::{Direction, EventKind, Exchange, Id128, Method, Receipt, Request, RequestState, Session, Time},
     reconstruct::Capture,
 };
-use std::{collections::HashMap, sync::Arc};
+use foldhash::HashMap;
+use std::sync::Arc;
 
 /// What makes two requests equal: who asks, the method, and the parameters.
 type Question = (Direction, Arc<str>, Id128);
@@ -42,11 +43,11 @@ impl Ledger {
     pub fn new(capture: &Capture, session: &Session) -> Self {
         let exchange = |x: u32| &capture.exchanges[x as usize];
         let gets = || session.exchanges.iter().copied().filter(|x| exchange(*x).method == Method::Get);
-        let mut equal: HashMap<Question, Vec<u32>> = HashMap::new();
+        let mut equal: HashMap<Question, Vec<u32>> = HashMap::default();
         for (number, request) in session.requests.iter().enumerate() {
             equal.entry(question(request)).or_default().push(number as u32);
         }
-        let mut answered = HashMap::new();
+        let mut answered = HashMap::default();
         let answers = |r: &&Request| r.direction == Direction::Client && r.state == RequestState::Answered;
         for request in session.requests.iter().filter(answers) {
             answered.insert((Arc::clone(&request.method), request.name.clone()), request.at.exchange);
@@ -66,7 +67,7 @@ impl Ledger {
             answered,
             deletion: session.exchanges.iter().rev().copied().find(|x| deletes(exchange(*x))),
             answers: session.requests.iter().map(first_answer).collect(),
-            progress: HashMap::new(),
+            progress: HashMap::default(),
             streams: Streams::default(),
         };
         if !session.resumptions.is_empty() {
@@ -143,7 +144,7 @@ fn first_answer(request: &Request) -> Option<u32> {
 }
 
 fn progress(capture: &Capture, session: &Session) -> HashMap<u64, Time> {
-    let mut progress: HashMap<u64, Time> = HashMap::new();
+    let mut progress: HashMap<u64, Time> = HashMap::default();
     for leg in session.streams.iter().flat_map(|s| &s.legs) {
         let Some(log) = crate::reconstruct::clock::log(capture.exchange(leg.exchange)) else { continue };
         let reports = log.events.iter().enumerate().filter(|(_, e)| e.kind == EventKind::Progress);

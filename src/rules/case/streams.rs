@@ -8,9 +8,10 @@ use crate::{
     },
     reconstruct::{Capture, clock},
 };
+use foldhash::HashMap;
 use std::{
     cmp::Reverse,
-    collections::{BTreeSet, BinaryHeap, HashMap},
+    collections::{BTreeSet, BinaryHeap},
 };
 
 /// What is prepared of the streams of a session.

@@ -39,8 +39,8 @@ fn judge(case: &Case<'_>, number: u32, stream: &Stream, leg: &Leg) -> Option<Fin
     let exchange = case.exchange(leg.exchange);
     let log = case.log(leg.exchange).filter(|l| l.message_count() >= EVENTS)?;
     let sent = exchange.sent?;
-    let limit = (case.thresholds.get(RULE.id, "wait") * SECOND as f64) as i64;
-    let share = case.thresholds.get(RULE.id, "burst");
+    let limit = (case.thresholds.get(&RULE, "wait") * SECOND as f64) as i64;
+    let share = case.thresholds.get(&RULE, "burst");
     // With times inside the body they decide; else only the time of the head and that of the end are known.
     let timed = !log.times.is_empty();
     let (first, last) = match (log.times.first(), log.times.last()) {

@@ -5,7 +5,8 @@ use crate::{
     model::{EventFlags, EventId, Resolved},
     rules::{Case, Check, Family, Finding, Party, Rule, STREAMABLE, Severity},
 };
-use std::collections::{BTreeMap, HashMap};
+use foldhash::HashMap;
+use std::collections::BTreeMap;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -67,7 +68,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     // One finding for the ids that nobody resumed with, one for each cursor.
     let mut clashes: BTreeMap<Option<EventId>, Vec<(Use, Use)>> = BTreeMap::new();
     // By cursor: the last resume with it, or the end of time where it was ambiguous.
-    let mut resumes: HashMap<EventId, u32> = HashMap::new();
+    let mut resumes: HashMap<EventId, u32> = HashMap::default();
     for resumption in &case.session.resumptions {
         let last = if resumption.resolved == Resolved::Ambiguous { u32::MAX } else { resumption.exchange };
         let known = resumes.entry(resumption.cursor.id).or_default();

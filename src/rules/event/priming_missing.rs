@@ -35,7 +35,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
         let uses_ids = log.events.iter().any(|e| e.explicit_id().is_some());
         let first = log.events.iter().find(|e| e.kind != EventKind::None || e.explicit_id().is_some());
         let primed = first.is_none_or(|e| e.explicit_id().is_some() && !e.is_message());
-        let limit = (case.thresholds.get(RULE.id, "instant") * 1000.0) as i64;
+        let limit = (case.thresholds.get(&RULE, "instant") * 1000.0) as i64;
         let instant = leg.ended.zip(leg.started).is_some_and(|(ended, started)| ended.since(started) <= limit);
         if !uses_ids || primed || instant {
             continue;

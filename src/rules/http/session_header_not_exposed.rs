@@ -6,7 +6,7 @@ use crate::{
     reconstruct::Capture,
     rules::{Certainty, Check, Evidence, Family, Finding, Party, Rule, STREAMABLE, Severity, Thresholds},
 };
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -25,7 +25,7 @@ pub static RULE: Rule = Rule {
 
 fn check(capture: &Capture, _: &Thresholds, found: &mut Vec<Finding>) {
     // Clients that sent requests without a session id, by endpoint.
-    let mut lacking: HashMap<(&str, u64), u32> = HashMap::new();
+    let mut lacking: HashMap<(&str, u64), u32> = HashMap::default();
     for session in capture.sessions.iter().filter(|s| s.id.is_none() && s.transport == Transport::Streamable) {
         if let Some(&last) = session.exchanges.last() {
             lacking.insert((&*session.endpoint, session.client_scope), last);

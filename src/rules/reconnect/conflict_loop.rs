@@ -6,7 +6,8 @@ use crate::{
     reconstruct::is_open_stream,
     rules::{Case, Certainty, Check, Family, Finding, Party, Rule, STREAMABLE, Severity, Threshold, answer},
 };
-use std::collections::{BTreeMap, HashMap};
+use foldhash::HashMap;
+use std::collections::BTreeMap;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -76,7 +77,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     if !case.is_streamable() || !case.session.exchanges.iter().any(|x| is_get_conflict(case, *x)) {
         return;
     }
-    let least = (case.thresholds.get(RULE.id, "conflicts") as usize).max(2);
+    let least = (case.thresholds.get(&RULE, "conflicts") as usize).max(2);
     let runs: Vec<Run<'_>> = runs(case).into_iter().filter(|run| run.gets.len() >= least).collect();
     let last = runs.iter().filter_map(|run| run.gets.last().copied()).max();
     let lost = last.and_then(|last| discarded(case, last));
@@ -94,7 +95,7 @@ fn is_get_conflict(case: &Case<'_>, exchange: u32) -> bool {
 fn runs<'c>(case: &Case<'c>) -> Vec<Run<'c>> {
     let mut open: BTreeMap<Option<EventId>, Run<'c>> = BTreeMap::new();
     let mut runs = Vec::new();
-    let mut streams: HashMap<u32, Connections> = HashMap::new();
+    let mut streams: HashMap<u32, Connections> = HashMap::default();
     let (mut standalone, mut all) = (Connections::default(), Connections::default());
     let mut resumptions = case.session.resumptions.iter().peekable();
     for &index in &case.session.exchanges {

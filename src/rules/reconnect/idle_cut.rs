@@ -40,9 +40,9 @@ struct Cut {
 }
 
 fn check(capture: &Capture, thresholds: &Thresholds, found: &mut Vec<Finding>) {
-    let least = (thresholds.get(RULE.id, "least") * SECOND as f64) as i64;
-    let cuts = (thresholds.get(RULE.id, "cuts") as usize).max(2);
-    let spread = thresholds.get(RULE.id, "spread").min(0.5);
+    let least = (thresholds.get(&RULE, "least") * SECOND as f64) as i64;
+    let cuts = (thresholds.get(&RULE, "cuts") as usize).max(2);
+    let spread = thresholds.get(&RULE, "spread").min(0.5);
     let mut by_endpoint: BTreeMap<&str, Vec<Cut>> = BTreeMap::new();
     for (index, exchange) in capture.exchanges.iter().enumerate() {
         if let Some(cut) = cut(exchange, index as u32).filter(|cut| cut.age >= least) {

@@ -6,7 +6,8 @@ use crate::{
     reconstruct::clock,
     rules::{Case, Certainty, Check, Family, Finding, Party, Rule, STREAMABLE, Severity, Threshold, case::SECOND},
 };
-use std::collections::{BTreeMap, HashSet};
+use foldhash::HashSet;
+use std::collections::BTreeMap;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -66,7 +67,7 @@ pub fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
 
 /// Splits connects into runs without progress. A connection that brought something new ends a run.
 fn runs(case: &Case<'_>, scope: Scope, connects: &[u32]) -> Vec<Vec<u32>> {
-    let mut seen: HashSet<EventId> = HashSet::new();
+    let mut seen: HashSet<EventId> = HashSet::default();
     if let Scope::Stream(stream) = scope {
         let before = case.stream(stream).legs.iter().filter(|leg| leg.cursor.is_none());
         for log in before.filter_map(|leg| case.log(leg.exchange)) {
@@ -112,15 +113,15 @@ fn progress(exchange: &Exchange, seen: &mut HashSet<EventId>) -> Option<bool> {
 }
 
 fn is_storm(case: &Case<'_>, run: &[u32]) -> bool {
-    let least = (case.thresholds.get(RULE.id, "connects") as usize).max(2);
-    let window = (case.thresholds.get(RULE.id, "window") * SECOND as f64) as i64;
+    let least = (case.thresholds.get(&RULE, "connects") as usize).max(2);
+    let window = (case.thresholds.get(&RULE, "window") * SECOND as f64) as i64;
     let times: Vec<_> = run.iter().filter_map(|x| case.exchange(*x).sent).collect();
     times.len() >= least && times.windows(least).any(|w| w[least - 1].since(w[0]) <= window)
 }
 
 fn report(case: &Case<'_>, scope: Scope, run: &[u32]) -> Finding {
     let (first, last) = (run[0], run[run.len() - 1]);
-    let many = run.len() as f64 >= case.thresholds.get(RULE.id, "error");
+    let many = run.len() as f64 >= case.thresholds.get(&RULE, "error");
     let start = case.exchange(first).sent;
     let span = case.exchange(last).sent.zip(start).map_or(0, |(b, a)| b.since(a));
     let each = span as f64 / SECOND as f64 / (run.len() - 1).max(1) as f64;

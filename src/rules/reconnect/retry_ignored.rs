@@ -8,7 +8,7 @@ use crate::{
         resume::resume_after_terminal::late_resumes,
     },
 };
-use std::collections::HashSet;
+use foldhash::HashSet;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -75,11 +75,11 @@ fn judge(case: &Case<'_>, stream: u32, leg: &Leg, next: u32) -> Option<Finding> 
         return None;
     }
     let tolerance =
-        (case.thresholds.get(RULE.id, "tolerance") * 1000.0).max(retry as f64 * case.thresholds.get(RULE.id, "share"));
+        (case.thresholds.get(&RULE, "tolerance") * 1000.0).max(retry as f64 * case.thresholds.get(&RULE, "share"));
     let early = (waited as f64) < retry as f64 - tolerance;
     // Some clients keep one value for all streams.
     let most = case.most_retry_before(next).max(retry);
-    let late = waited as f64 > most as f64 * case.thresholds.get(RULE.id, "late") && after.cursor.is_some();
+    let late = waited as f64 > most as f64 * case.thresholds.get(&RULE, "late") && after.cursor.is_some();
     if !early && !late {
         return None;
     }

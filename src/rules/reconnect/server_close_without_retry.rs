@@ -6,7 +6,8 @@ use crate::{
     model::{EventFact, Leg, LegEnd, OpenedBy, Receipt, Stream},
     rules::{Case, Check, Family, Finding, Party, Rule, Severity},
 };
-use std::collections::{BTreeMap, HashSet};
+use foldhash::HashSet;
+use std::collections::BTreeMap;
 
 /// The rule.
 pub static RULE: Rule = Rule {

@@ -38,9 +38,9 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
         return;
     }
     let connections = connections(case);
-    let least = (case.thresholds.get(RULE.id, "rounds") as usize).max(2);
-    let window = (case.thresholds.get(RULE.id, "window") * SECOND as f64) as i64;
-    let reaction = (case.thresholds.get(RULE.id, "reaction") * SECOND as f64) as i64;
+    let least = (case.thresholds.get(&RULE, "rounds") as usize).max(2);
+    let window = (case.thresholds.get(&RULE, "window") * SECOND as f64) as i64;
+    let reaction = (case.thresholds.get(&RULE, "reaction") * SECOND as f64) as i64;
     // The connections of an unbroken row of evictions.
     let mut row: Vec<&Connection> = Vec::new();
     for pair in connections.windows(2) {
@@ -80,13 +80,11 @@ fn connections(case: &Case<'_>) -> Vec<Connection> {
             Some(_) => {}
         }
     }
-    let first: std::collections::HashMap<u32, u32> = case.session.streams.iter().enumerate().fold(
-        std::collections::HashMap::new(),
-        |mut first, (number, stream)| {
+    let first: foldhash::HashMap<u32, u32> =
+        case.session.streams.iter().enumerate().fold(foldhash::HashMap::default(), |mut first, (number, stream)| {
             first.extend(stream.legs.first().map(|leg| (leg.exchange, number as u32)));
             first
-        },
-    );
+        });
     for connection in &mut connections {
         connection.stream = connection.stream.or(first.get(&connection.exchange).copied());
     }

@@ -37,7 +37,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     }
     for (stream, resumes) in by_stream {
         let cycles: Vec<&Late<'_>> = resumes.iter().filter(|late| is_cycle(case, late)).collect();
-        let least = case.thresholds.get(RULE.id, "cycles") as usize;
+        let least = case.thresholds.get(&RULE, "cycles") as usize;
         if cycles.len() < least.max(1) {
             continue;
         }

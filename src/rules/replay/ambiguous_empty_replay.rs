@@ -79,7 +79,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     let mut groups = BTreeMap::<_, Vec<&Resumption>>::new();
     for (resumption, exchange) in case.resumes() {
         let long = open_for(case, exchange)
-            .is_some_and(|open| open >= (case.thresholds.get(RULE.id, "black-hole") * SECOND as f64) as i64);
+            .is_some_and(|open| open >= (case.thresholds.get(&RULE, "black-hole") * SECOND as f64) as i64);
         if !is_empty(case, resumption, exchange) || invites(resumption, exchange) || long {
             continue;
         }

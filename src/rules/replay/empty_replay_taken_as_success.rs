@@ -72,7 +72,7 @@ fn went_on(case: &Case<'_>, stream: u32, resumption: &Resumption) -> Option<u32>
     let exchange = case.exchange(resumption.exchange);
     let since = exchange.ended.or(exchange.head).or(exchange.sent)?;
     let retry = case.retry_of(stream).map_or(0, |retry| retry.saturating_mul(5));
-    let silence = ((case.thresholds.get(RULE.id, "silence") * SECOND as f64) as i64).max(retry);
+    let silence = ((case.thresholds.get(&RULE, "silence") * SECOND as f64) as i64).max(retry);
     let long = case.sent_after(resumption.exchange, since.plus(silence));
     long.or(case.deletion().filter(|x| *x > resumption.exchange))
 }

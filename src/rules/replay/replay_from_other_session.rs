@@ -5,7 +5,7 @@ use crate::{
     model::{Direction, EventId, Message, MessageFlags, Request, Resolved, Resumption, Terminal},
     rules::{Case, Certainty, Check, Family, Finding, Party, Rule, STREAMABLE, Severity},
 };
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -75,7 +75,7 @@ fn same_events(case: &Case<'_>, resumption: &Resumption) -> Vec<(u32, Owner)> {
     let (Some((session, _)), Some(log)) = (resumption.owner, case.log(resumption.exchange)) else { return Vec::new() };
     let streams = &case.capture.sessions[session as usize].streams;
     let legs = streams.iter().flat_map(|s| &s.legs).filter(|leg| leg.exchange < resumption.exchange);
-    let mut there = HashMap::new();
+    let mut there = HashMap::default();
     for leg in legs {
         let Some(other) = case.log(leg.exchange) else { continue };
         for event in other.events.iter().filter(|e| e.is_message()) {

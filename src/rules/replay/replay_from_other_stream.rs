@@ -5,7 +5,8 @@ use crate::{
     model::{Body, Direction, EventId, OpenedBy, Resolved, Resumption},
     rules::{Case, Certainty, Check, Family, Finding, Party, Rule, STREAMABLE, Severity},
 };
-use std::collections::{BTreeMap, HashMap};
+use foldhash::HashMap;
+use std::collections::BTreeMap;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -69,7 +70,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
 
 /// Messages that standalone streams delivered, by id and content.
 fn standalone_events(case: &Case<'_>) -> HashMap<(EventId, u64), Locus> {
-    let mut events = HashMap::new();
+    let mut events = HashMap::default();
     let streams = case.session.streams.iter().filter(|s| s.opened_by == OpenedBy::Get);
     for leg in streams.flat_map(|s| &s.legs) {
         let Some(log) = case.log(leg.exchange) else { continue };
@@ -122,7 +123,7 @@ struct Tokens(HashMap<u64, (u32, Option<u32>)>);
 
 impl Tokens {
     fn new(case: &Case<'_>) -> Self {
-        let mut tokens: HashMap<u64, (u32, Option<u32>)> = HashMap::new();
+        let mut tokens: HashMap<u64, (u32, Option<u32>)> = HashMap::default();
         for (number, request) in case.session.requests.iter().enumerate() {
             let Some(token) = request.token else { continue };
             let first = tokens.entry(token).or_insert((number as u32, None));

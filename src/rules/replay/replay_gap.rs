@@ -7,7 +7,7 @@ use crate::{
     model::{EventId, Message, OpenedBy, Resolved},
     rules::{Case, Certainty, Check, Family, Finding, Party, Rule, STREAMABLE, Severity},
 };
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -74,7 +74,7 @@ fn ids(case: &Case<'_>, exchange: u32) -> Vec<(EventId, Option<u32>)> {
 }
 
 fn order(case: &Case<'_>, stream: u32) -> (Before, First) {
-    let (mut before, mut first) = (Before::new(), First::new());
+    let (mut before, mut first) = (Before::default(), First::default());
     for leg in &case.stream(stream).legs {
         let ids = ids(case, leg.exchange);
         for (id, event) in &ids {

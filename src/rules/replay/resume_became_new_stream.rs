@@ -6,7 +6,7 @@ use crate::{
     reconstruct::is_open_stream,
     rules::{Case, Certainty, Check, Family, Finding, Party, Rule, STREAMABLE, Severity},
 };
-use std::collections::HashSet;
+use foldhash::HashSet;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -87,7 +87,7 @@ fn conflicts(case: &Case<'_>) -> Vec<(u32, Time)> {
 fn is_related(case: &Case<'_>, resumption: &Resumption, stream: &Stream) -> bool {
     let Some(log) = case.log(resumption.exchange) else { return false };
     let tokens: HashSet<u64> = match log.tokens.is_empty() {
-        true => HashSet::new(),
+        true => HashSet::default(),
         false => stream.requests.iter().filter_map(|r| case.request(*r).token).collect(),
     };
     let named = resumption.cursor.stream.is_some_and(|name| log.streams.contains(&name));

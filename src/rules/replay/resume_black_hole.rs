@@ -74,7 +74,7 @@ fn silence(case: &Case<'_>, resumption: &Resumption, request: u32) -> Option<i64
 fn judge(case: &Case<'_>, resumption: &Resumption, request: u32, stream: Option<u32>) -> Option<Finding> {
     let exchange = case.exchange(resumption.exchange);
     let silence = silence(case, resumption, request)?;
-    let limit = |name| (case.thresholds.get(RULE.id, name) * SECOND as f64) as i64;
+    let limit = |name| (case.thresholds.get(&RULE, name) * SECOND as f64) as i64;
     let by_client = exchange.end == End::Abrupt(Side::Client);
     let resumed_again =
         resumption.stream.and_then(|s| case.resumes_of(s).last()).is_some_and(|last| *last > resumption.exchange);

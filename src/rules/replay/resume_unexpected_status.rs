@@ -6,7 +6,7 @@ use crate::{
     reconstruct::is_open_stream,
     rules::{Case, Check, Family, Finding, Party, Rule, STREAMABLE, Severity, Threshold},
 };
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -83,7 +83,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
         return;
     }
     // The answers to the resumes of each stream, or of each cursor that names none, in order.
-    let mut scopes: HashMap<(Option<u32>, Option<EventId>), usize> = HashMap::new();
+    let mut scopes: HashMap<(Option<u32>, Option<EventId>), usize> = HashMap::default();
     let mut by_scope: Vec<Vec<(&Resumption, Option<Kind>)>> = Vec::new();
     for (resumption, exchange) in case.resumes() {
         let scope = (resumption.stream, resumption.stream.is_none().then_some(resumption.cursor.id));
@@ -94,7 +94,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
         by_scope[at].push((resumption, kind(exchange)));
     }
     let followed = followed(case);
-    let least = (case.thresholds.get(RULE.id, "row") as usize).max(1);
+    let least = (case.thresholds.get(&RULE, "row") as usize).max(1);
     for answers in by_scope {
         for run in answers.chunk_by(|a, b| a.1 == b.1) {
             let Some(kind) = run[0].1 else { continue };
@@ -113,8 +113,8 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
 /// The resumes after which the next one with the same cursor got its stream.
 fn followed(case: &Case<'_>) -> HashSet<u32> {
     let all: Vec<_> = case.resumes().collect();
-    let mut next: HashMap<EventId, bool> = HashMap::new();
-    let mut followed = HashSet::new();
+    let mut next: HashMap<EventId, bool> = HashMap::default();
+    let mut followed = HashSet::default();
     for (resumption, exchange) in all.into_iter().rev() {
         if next.insert(resumption.cursor.id, is_open_stream(exchange)) == Some(true) {
             followed.insert(resumption.exchange);

@@ -57,7 +57,7 @@ fn resets(case: &Case<'_>, leg: &Leg) -> bool {
 fn bare_reconnect(case: &Case<'_>, stream: u32, leg: &Leg) -> Option<u32> {
     let ended = leg.ended?;
     let window =
-        ((case.thresholds.get(RULE.id, "window") * SECOND as f64) as i64).max(case.retry_of(stream).unwrap_or(0));
+        ((case.thresholds.get(&RULE, "window") * SECOND as f64) as i64).max(case.retry_of(stream).unwrap_or(0));
     let next = case.get_after(leg.exchange, ended)?;
     let exchange = case.exchange(next);
     let soon = exchange.sent.is_some_and(|sent| sent.since(ended) <= window);

@@ -5,7 +5,7 @@ use crate::{
     model::{Body, Direction, EventId, Exchange, HeaderFlags, Method},
     rules::{Case, Check, Family, Finding, Party, Rule, STREAMABLE, Severity},
 };
-use std::collections::HashSet;
+use foldhash::HashSet;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -26,7 +26,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     if !case.is_streamable() {
         return;
     }
-    let mut redirected: HashSet<EventId> = HashSet::new();
+    let mut redirected: HashSet<EventId> = HashSet::default();
     let mut wrong: Vec<u32> = Vec::new();
     for resumption in &case.session.resumptions {
         let exchange = case.exchange(resumption.exchange);

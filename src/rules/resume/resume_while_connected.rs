@@ -29,7 +29,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     if !case.is_streamable() || case.session.resumptions.is_empty() {
         return;
     }
-    let tolerance = (case.thresholds.get(RULE.id, "overlap") * 1000.0) as i64;
+    let tolerance = (case.thresholds.get(&RULE, "overlap") * 1000.0) as i64;
     for (number, stream) in case.session.streams.iter().enumerate() {
         // The accepted connection that lasts longest so far.
         let mut open: Option<&Leg> = None;

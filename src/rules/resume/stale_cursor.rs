@@ -5,7 +5,7 @@ use crate::{
     model::{Receipt, Resolved, Resumption, Stream},
     rules::{Case, Certainty, Check, Family, Finding, Party, Rule, STREAMABLE, Severity},
 };
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -68,7 +68,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     if !case.is_streamable() {
         return;
     }
-    let mut delivered: HashMap<u32, Delivered> = HashMap::new();
+    let mut delivered: HashMap<u32, Delivered> = HashMap::default();
     for (resumption, _) in case.resumes().filter(|(r, _)| r.resolved == Resolved::Exact) {
         let Some((number, stream)) = case.meant(resumption) else { continue };
         let Some(own) = own(case, resumption) else { continue };

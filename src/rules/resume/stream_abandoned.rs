@@ -77,7 +77,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
 
 /// The client used the session after the time in which it should have come back.
 fn went_on(case: &Case<'_>, stream: u32, leg: &Leg, ended: Time) -> Option<u32> {
-    let wait = case.retry_of(stream).unwrap_or((case.thresholds.get(RULE.id, "wait") * SECOND as f64) as i64);
+    let wait = case.retry_of(stream).unwrap_or((case.thresholds.get(&RULE, "wait") * SECOND as f64) as i64);
     case.sent_after(leg.exchange, ended.plus(wait.saturating_add(1)))
 }
 

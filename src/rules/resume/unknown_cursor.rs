@@ -6,10 +6,8 @@ use crate::{
     reconstruct::{Capture, authority, clock},
     rules::{Certainty, Check, Evidence, Family, Finding, Party, Rule, STREAMABLE, Severity, Thresholds, case::by_get},
 };
-use std::{
-    collections::{BTreeMap, HashMap},
-    sync::Arc,
-};
+use foldhash::HashMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -62,7 +60,7 @@ fn is_issued(capture: &Capture, endpoint: &Arc<str>, id: EventId) -> bool {
 /// By host: the first exchange that may have been an event stream and was not captured as far as it went. A legacy
 /// endpoint of the same server may have issued the cursor as well.
 fn gaps(capture: &Capture) -> HashMap<&str, u32> {
-    let mut gaps = HashMap::new();
+    let mut gaps = HashMap::default();
     for (index, exchange) in capture.exchanges.iter().enumerate() {
         if may_hide_ids(exchange) {
             gaps.entry(authority(&exchange.endpoint)).or_insert(index as u32);

@@ -6,7 +6,7 @@ use crate::{
     reconstruct::Capture,
     rules::{Certainty, Check, Evidence, Family, Finding, Party, Rule, STREAMABLE, Severity, Thresholds},
 };
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -25,7 +25,7 @@ pub static RULE: Rule = Rule {
 
 fn check(capture: &Capture, _: &Thresholds, found: &mut Vec<Finding>) {
     // The sessions with ids of each endpoint, in order of their start.
-    let mut with_ids: HashMap<&str, Vec<&Session>> = HashMap::new();
+    let mut with_ids: HashMap<&str, Vec<&Session>> = HashMap::default();
     for session in capture.sessions.iter().filter(|s| s.id.is_some()) {
         with_ids.entry(&session.endpoint).or_default().push(session);
     }

@@ -82,7 +82,7 @@ fn after_404(case: &Case<'_>, found: &mut Vec<Finding>) {
     }
     let exchange = case.exchange(death);
     let end = exchange.ended.or(exchange.head).or(exchange.sent);
-    let uses = uses(case, death, end, (case.thresholds.get(RULE.id, "grace") * 1000.0) as i64);
+    let uses = uses(case, death, end, (case.thresholds.get(&RULE, "grace") * 1000.0) as i64);
     if let Some(&first) = uses.first() {
         found.push(report(case, "after-404", death, first, &uses, Severity::Error));
     }

@@ -33,7 +33,7 @@ pub static RULE: Rule = Rule {
 const FOLLOWING: usize = 64;
 
 fn check(capture: &Capture, thresholds: &Thresholds, found: &mut Vec<Finding>) {
-    let window = (thresholds.get(RULE.id, "window") * SECOND as f64) as i64;
+    let window = (thresholds.get(&RULE, "window") * SECOND as f64) as i64;
     for (index, session) in capture.sessions.iter().enumerate() {
         if session.transport != Transport::Streamable || session.id.is_none() {
             continue;

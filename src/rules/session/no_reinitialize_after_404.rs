@@ -36,7 +36,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     });
     let Some(gone) = gone else { return };
     let told = case.exchange(gone).ended.or(case.exchange(gone).head).or(case.exchange(gone).sent);
-    let wait = (case.thresholds.get(RULE.id, "wait") * SECOND as f64) as i64;
+    let wait = (case.thresholds.get(&RULE, "wait") * SECOND as f64) as i64;
     let long = told.zip(case.capture.ends()).is_some_and(|(told, ends)| ends.since(told) >= wait);
     let ended = case.session.exchanges.iter().any(|x| case.exchange(*x).method == Method::Delete);
     if !long || ended || case.accepted_after(gone).is_some() || case.reinitialized_after(gone).is_some() {

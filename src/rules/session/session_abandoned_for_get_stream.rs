@@ -41,7 +41,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     let good = posts().filter(|x| *x < get).all(|x| case.exchange(x).accepted());
     let went_on = posts().any(|x| x > get);
     let Some(next) = case.reinitialized_after(get).filter(|_| good && !went_on) else { return };
-    let window = (case.thresholds.get(RULE.id, "window") * SECOND as f64) as i64;
+    let window = (case.thresholds.get(&RULE, "window") * SECOND as f64) as i64;
     let soon = case.exchange(next).sent.zip(case.exchange(get).sent).is_some_and(|(b, a)| b.since(a) <= window);
     // A client that had nothing to do with the session may simply have started again.
     let used = case.session.requests.iter().any(|r| r.direction == Direction::Client && &*r.method != "initialize");

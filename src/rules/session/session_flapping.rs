@@ -46,7 +46,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
         case.session.exchanges.iter().filter_map(|x| Some((*x, verdict(case, case.exchange(*x))?))).collect();
     let mut turns: Vec<(u32, bool)> = said.clone();
     turns.dedup_by_key(|(_, accepted)| *accepted);
-    let window = (case.thresholds.get(RULE.id, "window") * SECOND as f64) as i64;
+    let window = (case.thresholds.get(&RULE, "window") * SECOND as f64) as i64;
     let time = |x: u32| case.exchange(x).sent;
     let flaps = turns.windows(3).filter(|w| {
         w[0].1 && !w[1].1 && w[2].1 && time(w[2].0).zip(time(w[1].0)).is_none_or(|(b, a)| b.since(a) <= window)

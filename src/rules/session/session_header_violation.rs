@@ -6,7 +6,7 @@ use crate::{
     reconstruct::{Capture, initializes},
     rules::{Certainty, Check, Evidence, Family, Finding, Party, Rule, STREAMABLE, Severity, Thresholds, answer},
 };
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -24,7 +24,7 @@ pub static RULE: Rule = Rule {
 };
 
 fn check(capture: &Capture, _: &Thresholds, found: &mut Vec<Finding>) {
-    let mut issued: HashMap<(&str, u64), Vec<u32>> = HashMap::new();
+    let mut issued: HashMap<(&str, u64), Vec<u32>> = HashMap::default();
     for (index, session) in capture.sessions.iter().enumerate().filter(|(_, s)| s.id.is_some()) {
         issued.entry((&*session.endpoint, session.client_scope)).or_default().push(index as u32);
     }

@@ -2,11 +2,11 @@
 
 use crate::{
     evidence::Locus,
-    model::{EventId, Exchange, OpenedBy, Resolved},
+    model::{EventFact, Exchange, OpenedBy, Resolved},
     reconstruct::is_open_stream,
     rules::{Case, Certainty, Check, Family, Finding, Party, Rule, STREAMABLE, Severity, Threshold},
 };
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -62,18 +62,18 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
 /// The first event at which a counter starts again at its first value: that event, the highest before, and how many
 /// ids are used again on that connection.
 fn restart(case: &Case<'_>) -> Option<(Place, Place, usize)> {
-    let climbed = case.thresholds.get(RULE.id, "climbed") as u32;
+    let climbed = case.thresholds.get(&RULE, "climbed") as u32;
     let mut legs: Vec<(u32, u32)> = Vec::new();
     for (number, stream) in case.session.streams.iter().enumerate() {
         legs.extend(stream.legs.iter().map(|leg| (leg.exchange, number as u32)));
     }
     legs.sort_unstable();
-    let mut counters: HashMap<u64, Counter> = HashMap::new();
+    let mut counters: HashMap<u64, Counter> = HashMap::default();
     for (exchange, stream) in legs {
         let Some(log) = case.log(exchange) else { continue };
-        let ids = log.events.iter().enumerate().filter_map(|(event, fact)| Some((event as u32, fact.explicit_id()?)));
-        let ids: Vec<(u32, EventId)> = ids.collect();
-        for &(event, id) in &ids {
+        let ids = || log.events.iter().filter_map(EventFact::explicit_id);
+        for (event, fact) in log.events.iter().enumerate() {
+            let (event, Some(id)) = (event as u32, fact.explicit_id()) else { continue };
             let Some(value) = id.counter() else { continue };
             let fresh = Counter { first: value, highest: value, last: (exchange, event), continued: false, stream };
             let counter = counters.entry(id.space).or_insert(fresh);
@@ -83,9 +83,7 @@ fn restart(case: &Case<'_>) -> Option<(Place, Place, usize)> {
                 && counter.last.0 != exchange
                 && (counter.continued || counter.stream == stream && resumed);
             if began_again {
-                let again = ids
-                    .iter()
-                    .filter(|(_, i)| i.space == id.space && i.counter().is_some_and(|c| c <= counter.highest));
+                let again = ids().filter(|i| i.space == id.space && i.counter().is_some_and(|c| c <= counter.highest));
                 return Some(((exchange, event), counter.last, again.count()));
             }
             if value > counter.highest {

@@ -58,7 +58,7 @@ fn orphans(case: &Case<'_>, found: &mut Vec<Finding>) {
     if case.session.transport != Transport::Messages {
         return;
     }
-    let mut first: std::collections::HashMap<&str, &crate::model::Terminal> = std::collections::HashMap::new();
+    let mut first: foldhash::HashMap<&str, &crate::model::Terminal> = foldhash::HashMap::default();
     for (id, terminal) in &case.session.orphans {
         let Some(id) = id.as_deref() else { continue };
         let known = *first.entry(id).or_insert(terminal);

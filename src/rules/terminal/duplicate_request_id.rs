@@ -5,7 +5,7 @@ use crate::{
     model::{Direction, Request, Transport, Vantage},
     rules::{Case, Certainty, Check, Family, Finding, Party, Rule, Severity, case::is_recorded_twice},
 };
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -62,7 +62,7 @@ pub fn repeats<'c>(case: &Case<'c>) -> Vec<Repeat<'c>> {
         return Vec::new();
     }
     let starts: Vec<u32> = requests.iter().filter(|r| &*r.method == "initialize").map(|r| r.at.exchange).collect();
-    let mut last: HashMap<(Direction, &str, usize), u32> = HashMap::new();
+    let mut last: HashMap<(Direction, &str, usize), u32> = HashMap::default();
     let mut repeats = Vec::new();
     for (later, second) in requests.iter().enumerate() {
         let start = starts.partition_point(|x| *x <= second.at.exchange);

@@ -7,7 +7,7 @@ use crate::{
         resume::resume_after_terminal::late_resumes,
     },
 };
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -47,7 +47,7 @@ fn orphans(case: &Case<'_>, found: &mut Vec<Finding>) {
     if case.session.transport != Transport::Messages {
         return;
     }
-    let mut seen: HashMap<_, (&Terminal, Vec<&Terminal>)> = HashMap::new();
+    let mut seen: HashMap<_, (&Terminal, Vec<&Terminal>)> = HashMap::default();
     for (id, terminal) in &case.session.orphans {
         if let Some(id) = id {
             seen.entry((id, terminal.payload)).or_insert((terminal, Vec::new())).1.push(terminal);

@@ -5,7 +5,7 @@ use crate::{
     model::{EventId, Message, Resolved, Stream, Transport},
     rules::{Case, Check, EVERY, Family, Finding, Party, Rule, Severity},
 };
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -52,7 +52,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
 }
 
 fn again(case: &Case<'_>, stream: &Stream, bare: bool) -> Vec<Again> {
-    let mut known: HashMap<EventId, First> = HashMap::new();
+    let mut known: HashMap<EventId, First> = HashMap::default();
     let mut again = Vec::new();
     for leg in &stream.legs {
         let Some(log) = case.log(leg.exchange) else { continue };

@@ -7,7 +7,7 @@ use crate::{
     model::{EventId, EventLog, Leg, MessageKind, OpenedBy, Stream, Transport},
     rules::{Case, Check, EVERY, Family, Finding, Party, Rule, Severity},
 };
-use std::collections::HashSet;
+use foldhash::HashSet;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -42,7 +42,7 @@ fn is_excused(case: &Case<'_>, stream: &Stream) -> bool {
 }
 
 fn on_own_stream(case: &Case<'_>, number: u32, stream: &Stream) -> Option<Finding> {
-    let mut seen: HashSet<EventId> = HashSet::new();
+    let mut seen: HashSet<EventId> = HashSet::default();
     let mut late: Vec<(u32, u32)> = Vec::new();
     let mut last_answer = None;
     let mut gap = false;

@@ -5,7 +5,8 @@ use crate::{
     model::{Direction, EventId, Id128, Leg, LegEnd, Message, MessageKind, Stream, Time},
     rules::{Case, Check, Family, Finding, Party, Rule, STREAMABLE, Severity, case::is_recorded_twice},
 };
-use std::collections::{BTreeMap, HashMap};
+use foldhash::HashMap;
+use std::collections::BTreeMap;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -54,7 +55,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     if spans.is_empty() {
         return;
     }
-    let mut sent: HashMap<Key<'_>, Sent> = HashMap::new();
+    let mut sent: HashMap<Key<'_>, Sent> = HashMap::default();
     for exchange in spans.keys().copied() {
         let Some(log) = case.log(exchange) else { continue };
         for (event, fact) in log.events.iter().enumerate().filter(|(_, e)| e.is_message()) {
@@ -121,8 +122,8 @@ fn take<'c>(
 
 /// One finding for each two connections and each request.
 fn report(case: &Case<'_>, pairs: &BTreeMap<Place, Place>, found: &mut Vec<Finding>) {
-    let mut requests: HashMap<Locus, u32> = HashMap::new();
-    let mut own: HashMap<&str, u32> = HashMap::new();
+    let mut requests: HashMap<Locus, u32> = HashMap::default();
+    let mut own: HashMap<&str, u32> = HashMap::default();
     for (number, request) in case.session.requests.iter().enumerate() {
         requests.extend(request.terminals.iter().map(|t| (t.at, number as u32)));
         if request.direction == Direction::Server {

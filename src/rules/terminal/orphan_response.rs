@@ -5,7 +5,7 @@ use crate::{
     model::{Body, Direction, Method, Terminal, Transport},
     rules::{Case, Certainty, Check, EVERY, Family, Finding, Party, Rule, Severity},
 };
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -26,7 +26,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     if case.session.transport == Transport::Messages || case.session.orphans.is_empty() {
         return;
     }
-    let mut by_id: HashMap<&str, Vec<u32>> = HashMap::new();
+    let mut by_id: HashMap<&str, Vec<u32>> = HashMap::default();
     for (number, request) in case.session.requests.iter().enumerate() {
         if request.direction == Direction::Client {
             by_id.entry(&request.id).or_default().push(number as u32);

@@ -114,7 +114,7 @@ fn legacy_stream_ended(case: &Case<'_>) -> bool {
 
 /// Why an answer is no longer to be expected, and the exchange that shows it.
 fn scope_end(case: &Case<'_>, heard: Time, last: u32) -> Option<(u32, &'static str)> {
-    let activity = (case.thresholds.get(RULE.id, "activity") * SECOND as f64) as i64;
+    let activity = (case.thresholds.get(&RULE, "activity") * SECOND as f64) as i64;
     match (case.session.end, case.session.ended_by) {
         (SessionEnd::Deleted, Some(by)) if by > last => return Some((by, "the client ended the session")),
         (SessionEnd::Gone, Some(by)) if by >= last => return Some((by, "the session is gone")),

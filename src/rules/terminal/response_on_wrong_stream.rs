@@ -5,7 +5,7 @@ use crate::{
     model::{Direction, Exchange, Leg, LegEnd, Method, OpenedBy, Request, Terminal, Transport},
     rules::{Case, Check, EVERY, Family, Finding, Party, Rule, Severity, resume::last_event_id_on_post::is_tunnelled},
 };
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// The rule.
 pub static RULE: Rule = Rule {

@@ -6,7 +6,8 @@ use crate::{
     reconstruct::Capture,
     rules::{Certainty, Check, EVERY, Evidence, Family, Finding, Party, Rule, Severity, Thresholds},
 };
-use std::collections::{BTreeMap, HashSet};
+use foldhash::HashSet;
+use std::collections::BTreeMap;
 
 /// The rule.
 pub static RULE: Rule = Rule {

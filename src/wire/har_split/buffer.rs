@@ -30,6 +30,17 @@ impl Deref for Buffer {
 }
 
 impl Buffer {
+    /// An empty buffer that takes a string of so many bytes without growing.
+    pub(super) fn with_room(length: usize) -> Self {
+        Self { bytes: vec![0; length + SPAN + SLACK], length: 0 }
+    }
+
+    /// What was written.
+    pub(super) fn into_bytes(mut self) -> Vec<u8> {
+        self.bytes.truncate(self.length);
+        self.bytes
+    }
+
     /// Forgets what was written.
     pub fn clear(&mut self) {
         self.length = 0;

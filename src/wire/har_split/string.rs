@@ -186,9 +186,9 @@ impl<'t> RawString<'t> {
 
     #[cold]
     fn unescaped(&self) -> Cow<'t, [u8]> {
-        let mut out = Buffer::default();
+        let mut out = Buffer::with_room(self.inner.len());
         self.unescape_into(&mut out, usize::MAX);
-        Cow::Owned(out.to_vec())
+        Cow::Owned(out.into_bytes())
     }
 
     /// The string's value as text; what is no UTF-8 becomes U+FFFD.

@@ -34,14 +34,14 @@ impl Reader<'_> {
             let value = match member.raw {
                 b"name" => both(json, |copy| {
                     if let Some(text) = self.string(copy)? {
-                        let name = text.to_str();
-                        seen.name = Some(self.names.get(&name));
-                        self.last_name = Some(name.into_owned());
+                        let name = self.names.get(&text.to_str());
+                        seen.name = Some(Arc::clone(&name));
+                        self.last_name = Some(name);
                     }
                     Ok(())
                 }),
                 b"uri" => both(json, |copy| {
-                    self.last_name = self.string(copy)?.map(|t| t.to_str().into_owned());
+                    self.last_name = self.string(copy)?.map(|t| t.to_str().into());
                     Ok(())
                 }),
                 b"_meta" => {

@@ -6,7 +6,7 @@ use crate::{
     model::{EventFact, EventId, Resolved},
     rules::{Case, Certainty, Finding, Party, Severity},
 };
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// How many steps of one prove that a counter leaves nothing out.
 const PROOF: u32 = 4;
@@ -54,7 +54,7 @@ pub(super) fn check(case: &Case<'_>, reported: &[(u32, u32)], found: &mut Vec<Fi
 
 /// By namespace of ids: the stream whose events it numbers.
 fn owners(case: &Case<'_>) -> HashMap<u64, Owner> {
-    let mut owners = HashMap::new();
+    let mut owners = HashMap::default();
     for (number, stream) in case.session.streams.iter().enumerate() {
         let own = Owner::Stream(number as u32);
         for log in stream.legs.iter().filter_map(|leg| case.log(leg.exchange)) {

@@ -6,7 +6,8 @@ use crate::{
     model::{Direction, EventKind, Leg, OpenedBy, Time},
     rules::{Case, Certainty, Finding, Party, Severity},
 };
-use std::collections::{BTreeMap, HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
+use std::collections::BTreeMap;
 
 /// How much later than the answer progress must arrive, in microseconds: the times of two connections are compared.
 const MARGIN: i64 = 100_000;
