@@ -26,6 +26,9 @@ use fold::Fold;
 use rayon::prelude::*;
 pub use recorder::{Kind, Recorder};
 
+/// How many blocks each thread gets at a time: so many that all are done at about the same time.
+const BATCH: usize = 8;
+
 /// Looks up a body by the name of the file that it stands in.
 pub type Member<'o> = dyn Fn(&str) -> Option<Vec<u8>> + Sync + 'o;
 
@@ -39,10 +42,10 @@ pub struct Options<'o> {
 }
 
 impl Default for Options<'_> {
-    /// No other files, and blocks of 1 MiB: large enough to make the search for a boundary cheap, small enough for a
+    /// No other files, and blocks of 512 KiB: large enough to make the search for a boundary cheap, small enough for a
     /// cache.
     fn default() -> Self {
-        Self { member: None, block: 1 << 20 }
+        Self { member: None, block: 1 << 19 }
     }
 }
 
@@ -140,7 +143,7 @@ fn run(mut feed: Feed<'_, '_>, mut fold: Fold<'_>) -> Result<FileFacts, ReadErro
         let (next, parsed) = match fold.job() {
             None => (Vec::new(), Vec::new()),
             Some(job) => rayon::join(
-                || feed.batch(2 * rayon::current_num_threads()),
+                || feed.batch(BATCH * rayon::current_num_threads()),
                 || batch.par_iter().map(|block| block.aligned.then(|| fold.parse(block, job))).collect(),
             ),
         };
