@@ -98,7 +98,7 @@ pub fn write(
 }
 
 fn key(exchange: &Exchange, time: i64, source: u64) -> String {
-    let session = exchange.session.as_ref().or(exchange.issued.as_ref()).or(exchange.legacy_session.as_ref());
+    let session = exchange.session.as_ref().or(exchange.issued.as_ref()).or(exchange.legacy_session.as_deref());
     format!("{:016x}:{time:020}:{source:016x}:{:08}", session.map_or(0, |s| s.hash), exchange.at.entry)
 }
 

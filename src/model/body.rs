@@ -273,7 +273,7 @@ pub struct EventLog {
     pub id_texts: Vec<(u32, Arc<str>)>,
     /// What followed the last blank line.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tail: Option<Tail>,
+    pub tail: Option<Box<Tail>>,
     /// How many leading blocks the client has provably received (TCP acknowledgements); none where nothing is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub acknowledged: Option<u32>,

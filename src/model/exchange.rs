@@ -115,13 +115,13 @@ pub struct Exchange {
     pub issued: Option<SessionId>,
     /// The legacy transport's `sessionId` query parameter, or, on its GET, that of the announced `endpoint`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub legacy_session: Option<SessionId>,
+    pub legacy_session: Option<Box<SessionId>>,
     /// For the GET of a legacy stream: the POST endpoint that its first event announced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub announces: Option<Arc<str>>,
     /// `Last-Event-ID` of the request; an empty one counts as absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cursor: Option<Cursor>,
+    pub cursor: Option<Box<Cursor>>,
     /// What the other headers say.
     #[serde(default)]
     pub headers: HeaderFacts,

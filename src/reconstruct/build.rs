@@ -154,7 +154,7 @@ impl<'r> Builder<'r> {
             time,
             era: self.session.era,
             state: RequestState::Open,
-            terminals: Vec::new(),
+            terminals: Vec::with_capacity(1),
             refused: None,
             auth_retry: false,
             cancelled: None,
@@ -239,7 +239,7 @@ impl<'r> Builder<'r> {
             label: format!("{letter}{number}"),
             opened_by,
             requests: Vec::new(),
-            legs: Vec::new(),
+            legs: Vec::with_capacity(1),
         });
         number
     }

@@ -31,7 +31,7 @@ impl Builder<'_> {
         let log = clock::log(exchange);
         let mut resumption = Resumption {
             exchange: index,
-            cursor,
+            cursor: *cursor,
             stream: found.stream,
             resolved: found.resolved,
             owner: found.owner,

@@ -88,7 +88,7 @@ pub fn sessions(exchanges: &[Exchange]) -> Vec<Seed> {
         {
             transport = Transport::LegacySse;
             endpoint = legacy.get(&endpoint).filter(|_| exchange.announces.is_none()).cloned().unwrap_or(endpoint);
-            id = exchange.legacy_session.as_ref();
+            id = exchange.legacy_session.as_deref();
         } else if exchange.is_modern() && !starts {
             transport = Transport::Modern;
             id = None;

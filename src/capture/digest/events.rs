@@ -46,7 +46,7 @@ pub fn from_bytes(raw: &RawExchange<'_>, bytes: &[u8], reader: &mut Reader<'_>) 
     }
     let tail = blocks.tail().map(|block| writer.tail(block));
     let mut log = writer.log;
-    log.tail = tail;
+    log.tail = tail.map(Box::new);
     log.size = bytes.len() as u64;
     log.rebuilt = raw.rebuilt;
     log.acknowledged = raw.acknowledged.map(|bytes| count(log.events.partition_point(|e| u64::from(e.end) <= bytes)));

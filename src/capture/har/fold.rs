@@ -185,10 +185,11 @@ impl<'c> Fold<'c> {
     fn absorb<'t>(&mut self, parsed: Parsed, text: &'t [u8]) -> &'t [u8] {
         let base = self.facts.entries;
         let first = u32::try_from(base).unwrap_or(u32::MAX);
-        self.facts.exchanges.extend(parsed.exchanges.into_iter().map(|mut exchange| {
+        let before = self.facts.exchanges.len();
+        self.facts.exchanges.extend(parsed.exchanges);
+        for exchange in self.facts.exchanges.iter_mut().skip(before) {
             exchange.at.entry = exchange.at.entry.saturating_add(first);
-            exchange
-        }));
+        }
         self.traits.extend(parsed.traits);
         self.facts.entries += parsed.entries;
         self.zone = self.zone.or(parsed.zone);

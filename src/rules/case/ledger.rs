@@ -3,7 +3,7 @@
 
 use super::streams::Streams;
 use crate::{
-    model::{Direction, EventKind, Exchange, Id128, Method, Receipt, Request, RequestState, Session, Time},
+    model::{Direction, EventKind, Id128, Method, Receipt, Request, RequestState, Session, Time},
     reconstruct::Capture,
 };
 use foldhash::HashMap;
@@ -13,6 +13,7 @@ use std::sync::Arc;
 type Question = (Direction, Arc<str>, Id128);
 
 /// The prepared answers of one session.
+#[derive(Default)]
 pub struct Ledger {
     /// Exchanges that carry the session id and were accepted.
     accepted: Vec<u32>,
@@ -41,39 +42,43 @@ pub struct Ledger {
 impl Ledger {
     /// Prepares a session.
     pub fn new(capture: &Capture, session: &Session) -> Self {
-        let exchange = |x: u32| &capture.exchanges[x as usize];
-        let gets = || session.exchanges.iter().copied().filter(|x| exchange(*x).method == Method::Get);
-        let mut equal: HashMap<Question, Vec<u32>> = HashMap::default();
-        for (number, request) in session.requests.iter().enumerate() {
-            equal.entry(question(request)).or_default().push(number as u32);
-        }
-        let mut answered = HashMap::default();
-        let answers = |r: &&Request| r.direction == Direction::Client && r.state == RequestState::Answered;
-        for request in session.requests.iter().filter(answers) {
-            answered.insert((Arc::clone(&request.method), request.name.clone()), request.at.exchange);
-        }
-        let deletes = |x: &Exchange| x.method == Method::Delete && (x.accepted() || x.status == Some(404));
-        let accepts = |x: &Exchange| x.session.is_some() && x.accepted();
         let mut ledger = Self {
-            accepted: session.exchanges.iter().copied().filter(|x| accepts(exchange(*x))).collect(),
-            sent: session.exchanges.iter().filter_map(|x| Some((exchange(*x).sent?, *x))).collect(),
-            gets: gets().filter_map(|x| Some((exchange(x).sent?, x))).collect(),
-            bare: gets().filter(|x| exchange(*x).cursor.is_none()).collect(),
-            bare_sent: gets()
-                .filter(|x| exchange(*x).cursor.is_none())
-                .filter_map(|x| Some((exchange(x).sent?, x)))
-                .collect(),
-            equal,
-            answered,
-            deletion: session.exchanges.iter().rev().copied().find(|x| deletes(exchange(*x))),
             answers: session.requests.iter().map(first_answer).collect(),
-            progress: HashMap::default(),
-            streams: Streams::default(),
+            ..Self::of_exchanges(capture, session)
         };
+        for (number, request) in session.requests.iter().enumerate() {
+            ledger.equal.entry(question(request)).or_default().push(number as u32);
+            if request.direction == Direction::Client && request.state == RequestState::Answered {
+                let asked = (Arc::clone(&request.method), request.name.clone());
+                ledger.answered.insert(asked, request.at.exchange);
+            }
+        }
         if !session.resumptions.is_empty() {
             ledger.progress = progress(capture, session);
         }
         ledger.streams = Streams::new(capture, session, &ledger);
+        ledger
+    }
+
+    fn of_exchanges(capture: &Capture, session: &Session) -> Self {
+        let mut ledger = Self { sent: Vec::with_capacity(session.exchanges.len()), ..Self::default() };
+        for &number in &session.exchanges {
+            let exchange = capture.exchange(number);
+            let sent = exchange.sent.map(|sent| (sent, number));
+            let deletes = exchange.method == Method::Delete && (exchange.accepted() || exchange.status == Some(404));
+            ledger.deletion = if deletes { Some(number) } else { ledger.deletion };
+            ledger.sent.extend(sent);
+            if exchange.session.is_some() && exchange.accepted() {
+                ledger.accepted.push(number);
+            }
+            if exchange.method == Method::Get {
+                ledger.gets.extend(sent);
+                if exchange.cursor.is_none() {
+                    ledger.bare.push(number);
+                    ledger.bare_sent.extend(sent);
+                }
+            }
+        }
         ledger
     }
 

@@ -2,10 +2,10 @@
 
 use crate::{
     evidence::Locus,
-    model::{EventFlags, EventId, Resolved},
+    model::{EventFact, EventFlags, EventId, Resolved},
     rules::{Case, Check, Family, Finding, Party, Rule, STREAMABLE, Severity},
 };
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 use std::collections::BTreeMap;
 
 /// The rule.
@@ -54,13 +54,23 @@ fn uses(case: &Case<'_>) -> Vec<Use> {
     uses
 }
 
+/// An id stands in two places, or more.
+fn any_repeats(case: &Case<'_>) -> bool {
+    let legs = case.session.streams.iter().flat_map(|stream| &stream.legs);
+    let mut seen: HashSet<EventId> = HashSet::default();
+    legs.filter_map(|leg| case.log(leg.exchange)).any(|log| {
+        seen.reserve(log.events.len());
+        log.events.iter().filter_map(EventFact::explicit_id).any(|id| !seen.insert(id))
+    })
+}
+
 /// Two uses that are not deliveries of one event: another payload, or the same nothing on another stream.
 fn differ(a: &Use, b: &Use) -> bool {
     a.payload != b.payload || (a.payload == 0 && a.stream != b.stream)
 }
 
 fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
-    if !case.is_streamable() || case.session.placeholder {
+    if !case.is_streamable() || case.session.placeholder || !any_repeats(case) {
         return;
     }
     let mut uses = uses(case);
