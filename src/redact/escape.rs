@@ -10,6 +10,12 @@ pub fn is_unsafe(c: char) -> bool {
             | '\u{e000}'..='\u{f8ff}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
+/// Nothing but visible ASCII, blanks and line feeds: most documents, and quickly told.
+fn is_plain(text: &str) -> bool {
+    // In pieces, so that the compiler can compare many bytes at once.
+    text.as_bytes().chunks(1024).all(|piece| piece.iter().fold(true, |all, b| all & matches!(b, b'\n' | 0x20..=0x7e)))
+}
+
 /// One line for a terminal or a table cell: every unsafe character as `\n`, `\t` or `\u{…}`.
 ///
 /// A backslash stays as it is; the result is for reading, not for reading back.
@@ -33,7 +39,7 @@ pub fn terminal(text: &str) -> Cow<'_, str> {
 /// Line feeds are left alone, since they end the lines of the document itself.
 pub fn json(document: String) -> String {
     let acts = |c: char| c != '\n' && is_unsafe(c);
-    if !document.contains(acts) {
+    if is_plain(&document) || !document.contains(acts) {
         return document;
     }
     let mut out = String::with_capacity(document.len() + 64);

@@ -67,5 +67,8 @@ pub(super) fn value<'h>(headers: &'h [Pair<'_>], name: &str) -> Option<&'h str> 
 
 /// The text holds `part`, in any case of letters.
 fn contains(text: &[u8], part: &[u8]) -> bool {
-    text.windows(part.len()).any(|window| window.eq_ignore_ascii_case(part))
+    let Some((first, rest)) = part.split_first() else { return true };
+    let (lower, upper) = (first.to_ascii_lowercase(), first.to_ascii_uppercase());
+    memchr::memchr2_iter(lower, upper, text)
+        .any(|at| text.get(at + 1..at + part.len()).is_some_and(|found| found.eq_ignore_ascii_case(rest)))
 }
