@@ -102,7 +102,9 @@ fn is_outage(exchange: &Exchange) -> bool {
 
 /// An exchange of the session between two others that shows the server away.
 fn gap_before(case: &Case<'_>, from: u32, to: u32) -> Option<u32> {
-    case.session.exchanges.iter().copied().find(|x| *x > from && *x < to && is_outage(case.exchange(*x)))
+    let all = &case.session.exchanges;
+    let between = all.partition_point(|x| *x <= from)..all.partition_point(|x| *x < to);
+    all.get(between)?.iter().copied().find(|x| is_outage(case.exchange(*x)))
 }
 
 fn report(case: &Case<'_>, restart: (u32, u32), before: (u32, u32), sign: Option<u32>) -> Finding {
@@ -124,7 +126,8 @@ fn after_outage(case: &Case<'_>) -> Option<Finding> {
         let (number, stream) = case.meant(resumption).filter(|(_, s)| s.opened_by == OpenedBy::Post)?;
         let empty = is_open_stream(exchange) && exchange.response.is_whole() && resumption.replayed == 0;
         let request = case.open_request(stream, resumption.exchange)?;
-        let last = stream.legs.iter().rev().map(|leg| leg.exchange).find(|x| *x < resumption.exchange)?;
+        let before = stream.legs.partition_point(|leg| leg.exchange < resumption.exchange);
+        let last = stream.legs.get(before.checked_sub(1)?)?.exchange;
         let gap = gap_before(case, last, resumption.exchange)?;
         let accepted = case.accepted_after(resumption.exchange)?;
         if resumption.resolved != Resolved::Exact || !(empty || exchange.status == Some(400)) {
