@@ -59,6 +59,10 @@ const FILES_A_TASK: usize = 64;
 /// A task has no more files once they have so many bytes.
 const BYTES_A_TASK: u64 = 4 << 20;
 
+/// Bytes that are read at a time: from a small file, and from a large one or from what has no size.
+const SMALLEST_BUFFER: u64 = 8 << 10;
+const LARGEST_BUFFER: u64 = 256 << 10;
+
 /// Reads all inputs.
 pub fn read_all(context: &Context<'_>, inputs: &[Input], how: Reading<'_>) -> AllRead {
     let tasks = tasks(inputs);
@@ -115,7 +119,8 @@ fn one(context: &Context<'_>, input: &Input, how: Reading<'_>, all: &mut AllRead
     let seekable = input.path.as_deref().filter(|path| fs::metadata(path).is_ok_and(|about| about.is_file()));
     let done = source.and_then(|inner| {
         let metered = Metered { inner, consumed: context.consumed };
-        let buffered = BufReader::with_capacity(256 << 10, metered);
+        let capacity = if input.size > 0 { input.size.clamp(SMALLEST_BUFFER, LARGEST_BUFFER) } else { LARGEST_BUFFER };
+        let buffered = BufReader::with_capacity(usize::try_from(capacity).unwrap_or_default(), metered);
         container::open(&input.name, buffered, seekable, &context.limits, &mut visit)
     });
     let (name, named) = (input.name.clone(), input.named);

@@ -12,6 +12,9 @@ pub(super) enum Cut {
     Lines,
 }
 
+/// Bytes of a buffer before anything is known of the file.
+const FIRST: usize = 16 << 10;
+
 /// A piece of the file.
 pub(super) struct Block {
     bytes: Vec<u8>,
@@ -81,11 +84,17 @@ impl<'f, 'b> Feed<'f, 'b> {
             return None;
         }
         let mut bytes = self.spare.pop().unwrap_or_default();
-        // Buffers stay as long as they ever were, so that none is filled with zeros twice.
-        bytes.resize(bytes.len().max(self.size).max(self.rest.len() + self.size.div_ceil(2)), 0);
         let mut length = self.rest.len();
+        let whole = bytes.len().max(self.size).max(length + self.size.div_ceil(2));
+        // Buffers stay as long as they ever were, so that none is filled with zeros twice; the first one grows with
+        // what there is, since many files are small.
+        let first = if self.offset == 0 { FIRST.min(whole) } else { whole };
+        bytes.resize(bytes.len().max(length).max(first), 0);
         bytes[..length].copy_from_slice(&self.rest);
-        while length < bytes.len() && !self.ended {
+        while length < whole && !self.ended {
+            if length == bytes.len() {
+                bytes.resize((2 * length).clamp(1, whole), 0);
+            }
             match self.input.read(&mut bytes[length..]) {
                 Ok(0) => self.ended = true,
                 Ok(read) => length += read,

@@ -1,7 +1,7 @@
 //! Which format is it, where the file begins with JSON (or JSON in a JavaScript call)?
 
 use super::Format;
-use crate::wire::json::{Json, Kind};
+use crate::wire::json::{Json, Kind, Malformed};
 
 /// How many lines are looked at, where the first are foreign to the format.
 const LINES: usize = 32;
@@ -59,7 +59,8 @@ impl Members {
             if found.names.len() < 256 {
                 found.names.push(name);
             }
-            json.value()
+            // A HAR is one whatever follows, and its log may be long.
+            if found.has("log") { Err(Malformed { at: json.offset() }) } else { json.value() }
         });
         found.complete = end.is_ok();
         found
