@@ -20,6 +20,7 @@ use crate::model::{
 };
 use ids::Ids;
 use message::{Parsed, Reader};
+use rayon::prelude::*;
 use std::sync::Arc;
 
 /// The facts of one exchange; none where it cannot be MCP. `vantage` is the file's own.
@@ -69,6 +70,19 @@ pub fn exchange(context: &Context<'_>, raw: &RawExchange<'_>, vantage: Vantage) 
         end: raw.end,
         coarse_times: raw.coarse_times,
     })
+}
+
+/// Adds the rest of an event stream, in parts that begin behind blank lines, to an exchange that holds its beginning.
+pub fn continue_stream(context: &Context<'_>, exchange: &mut Exchange, lines: &mut u32, parts: &[Vec<u8>]) {
+    let logs: Vec<_> = parts
+        .par_iter()
+        .map(|part| events::of_part(part, &mut Reader::new(context.key, context.names, None)))
+        .collect();
+    if let Body::Complete(Content::Events(log)) = &mut exchange.response {
+        for (part, more) in logs {
+            events::extend(log, part, lines, more);
+        }
+    }
 }
 
 fn method(text: &str) -> Option<Method> {

@@ -208,6 +208,11 @@ impl EventFact {
         Self { end, line, space: id.map_or(0, |id| id.space), payload, counter, flags, kind }
     }
 
+    /// The same block in a body that has so many bytes and lines before.
+    pub fn moved(self, bytes: u32, lines: u32) -> Self {
+        Self { end: self.end.saturating_add(bytes), line: self.line.saturating_add(lines), ..self }
+    }
+
     /// The id that stands in this block; an id inherited from an earlier block is not explicit.
     pub fn explicit_id(&self) -> Option<EventId> {
         self.flags.contains(EventFlags::HAS_ID).then(|| EventId::new(self.space, self.counter.map(|c| c.get() - 1)))

@@ -45,6 +45,16 @@ impl<'a> Blocks<'a> {
         Self { bytes, at, line: 1, tail: None }
     }
 
+    /// Starts behind a blank line inside of a body; lines are counted from there.
+    pub fn behind(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0, line: 1, tail: None }
+    }
+
+    /// Number of the line that is read next.
+    pub fn line(&self) -> u32 {
+        self.line
+    }
+
     /// What follows the last blank line, once all blocks were taken: the standard discards it, its id included.
     pub fn tail(&self) -> Option<&Block<'a>> {
         self.tail.as_ref()

@@ -20,6 +20,9 @@ const FIRST: usize = 4;
 /// As many bytes as a block with an event mostly has at least.
 const SHORTEST: usize = 16;
 
+/// Most names of streams that are kept of one body.
+const MOST_STREAMS: usize = 64;
+
 /// Gathers the log of one body.
 struct Writer<'r, 'k> {
     log: EventLog,
@@ -29,10 +32,52 @@ struct Writer<'r, 'k> {
 
 /// The log of a body that was captured as bytes. Gives also the data of a first `endpoint` event.
 pub fn from_bytes(raw: &RawExchange<'_>, bytes: &[u8], reader: &mut Reader<'_>) -> (EventLog, Option<String>) {
+    let mut endpoint = None;
+    let mut log = log(&mut Blocks::new(bytes), bytes, reader, &mut endpoint);
+    log.rebuilt = raw.rebuilt;
+    log.acknowledged = raw.acknowledged.map(|bytes| count(log.events.partition_point(|e| u64::from(e.end) <= bytes)));
+    log.times = times(raw, &log);
+    (log, endpoint)
+}
+
+/// Adds to a log what its body held behind a blank line, at which the log ends. `lines` are those of the body so far,
+/// and grow.
+pub fn extend(log: &mut EventLog, part: EventLog, lines: &mut u32, more: u32) {
+    let (ordinal, offset) = (count(log.events.len()), count_bytes(log.size));
+    let events = part.events.into_iter().map(|e| e.moved(offset, *lines));
+    log.events.extend(events);
+    log.messages.extend(part.messages.into_iter().map(|(event, message)| (ordinal.saturating_add(event), message)));
+    for (event, token) in part.tokens {
+        if log.tokens.last().is_none_or(|(_, last)| *last != token) {
+            log.tokens.push((ordinal.saturating_add(event), token));
+        }
+    }
+    log.retries.extend(part.retries.into_iter().map(|(event, retry)| (ordinal.saturating_add(event), retry)));
+    log.id_texts.extend(part.id_texts.into_iter().map(|(event, text)| (ordinal.saturating_add(event), text)));
+    for stream in part.streams {
+        if !log.streams.contains(&stream) && log.streams.len() < MOST_STREAMS {
+            log.streams.push(stream);
+        }
+    }
+    log.tail = part.tail.map(|mut tail| {
+        (tail.start, tail.end) = (tail.start.saturating_add(offset), tail.end.saturating_add(offset));
+        tail.line = tail.line.saturating_add(*lines);
+        tail
+    });
+    log.size += part.size;
+    *lines = lines.saturating_add(more);
+}
+
+/// The log of a stretch of a body that begins behind a blank line, and how many lines it has.
+pub fn of_part(bytes: &[u8], reader: &mut Reader<'_>) -> (EventLog, u32) {
+    let mut blocks = Blocks::behind(bytes);
+    let log = log(&mut blocks, bytes, reader, &mut None);
+    (log, blocks.line() - 1)
+}
+
+fn log(blocks: &mut Blocks<'_>, bytes: &[u8], reader: &mut Reader<'_>, endpoint: &mut Option<String>) -> EventLog {
     let key = reader.key;
     let mut writer = Writer { log: EventLog::default(), ids: Ids::new(key), reader };
-    let mut blocks = Blocks::new(bytes);
-    let mut endpoint = None;
     for block in blocks.by_ref() {
         if writer.log.events.len() == FIRST {
             // Blocks of one body are mostly of one length.
@@ -41,19 +86,16 @@ pub fn from_bytes(raw: &RawExchange<'_>, bytes: &[u8], reader: &mut Reader<'_>) 
         }
         let kind = writer.block(&block);
         if kind == EventKind::Endpoint && endpoint.is_none() {
-            endpoint = block.data.as_deref().map(|d| String::from_utf8_lossy(d).trim().to_owned());
+            *endpoint = block.data.as_deref().map(|d| String::from_utf8_lossy(d).trim().to_owned());
         }
     }
     let tail = blocks.tail().map(|block| writer.tail(block));
     let mut log = writer.log;
     log.tail = tail.map(Box::new);
     log.size = bytes.len() as u64;
-    log.rebuilt = raw.rebuilt;
-    log.acknowledged = raw.acknowledged.map(|bytes| count(log.events.partition_point(|e| u64::from(e.end) <= bytes)));
-    log.times = times(raw, &log);
     log.events.shrink_to_fit();
     log.messages.shrink_to_fit();
-    (log, endpoint)
+    log
 }
 
 /// The log of a body of which only the recorder's own events are there (`_eventSourceMessages`).
@@ -76,6 +118,10 @@ pub fn from_records(records: &[RecordedEvent<'_>], reader: &mut Reader<'_>) -> E
         log.times = times;
     }
     log
+}
+
+fn count_bytes(n: u64) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 fn count(n: usize) -> u32 {
@@ -141,7 +187,7 @@ impl Writer<'_, '_> {
         let (id, stream) = self.ids.event(text);
         if let Some(stream) = stream
             && !self.log.streams.contains(&stream)
-            && self.log.streams.len() < 64
+            && self.log.streams.len() < MOST_STREAMS
         {
             self.log.streams.push(stream);
         }
