@@ -77,7 +77,10 @@ pub fn session<'r>(run: &'r Run<'r>, seed: &'r Seed) -> Session {
         builder.streams(exchange);
     }
     builder.settle();
-    builder.session
+    let mut session = builder.session;
+    session.requests.shrink_to_fit();
+    session.streams.shrink_to_fit();
+    session
 }
 
 fn blank(seed: &Seed) -> Session {

@@ -56,12 +56,36 @@ fn uses(case: &Case<'_>) -> Vec<Use> {
 
 /// An id stands in two places, or more.
 fn any_repeats(case: &Case<'_>) -> bool {
-    let legs = case.session.streams.iter().flat_map(|stream| &stream.legs);
+    let ids = || {
+        let legs = case.session.streams.iter().flat_map(|stream| &stream.legs);
+        legs.filter_map(|leg| case.log(leg.exchange)).flat_map(|l| l.events.iter().filter_map(EventFact::explicit_id))
+    };
     let mut seen: HashSet<EventId> = HashSet::default();
-    legs.filter_map(|leg| case.log(leg.exchange)).any(|log| {
-        seen.reserve(log.events.len());
-        log.events.iter().filter_map(EventFact::explicit_id).any(|id| !seen.insert(id))
-    })
+    !all_climb(ids()) && ids().any(|id| !seen.insert(id))
+}
+
+/// Every id has a counter that is higher than all before it of the same form: none can be there twice.
+fn all_climb(ids: impl Iterator<Item = EventId>) -> bool {
+    let mut highest: HashMap<u64, u32> = HashMap::default();
+    let mut present: Option<(u64, u32)> = None;
+    for id in ids {
+        let Some(counter) = id.counter() else { return false };
+        let before = match present {
+            Some((space, before)) if space == id.space => Some(before),
+            _ => {
+                // Ids of one form mostly follow one another; the map is asked where they change.
+                if let Some((space, before)) = present {
+                    highest.insert(space, before);
+                }
+                highest.get(&id.space).copied()
+            }
+        };
+        if before.is_some_and(|before| counter <= before) {
+            return false;
+        }
+        present = Some((id.space, counter));
+    }
+    true
 }
 
 /// Two uses that are not deliveries of one event: another payload, or the same nothing on another stream.
