@@ -6,6 +6,7 @@ use crate::{
     reconstruct::{self, Capture},
     rules::{self, Finding, Thresholds},
 };
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 /// A capture and what is wrong in it.
@@ -25,11 +26,15 @@ pub fn captures(exchanges: Vec<Exchange>, isolate: bool) -> Vec<Capture> {
     for exchange in exchanges {
         files.entry(exchange.at.source).or_default().push(exchange);
     }
-    files.into_values().map(reconstruct::capture).collect()
+    let files: Vec<_> = files.into_values().collect();
+    files.into_par_iter().map(reconstruct::capture).collect()
 }
 
-/// Runs the rules over a capture, and settles what they say.
-pub fn judge(capture: Capture, thresholds: &Thresholds) -> Judged {
-    let findings = settle(&capture, rules::check(&capture, thresholds));
-    Judged { capture, findings }
+/// Runs the rules over captures, and settles what they say.
+pub fn judge(captures: Vec<Capture>, thresholds: &Thresholds) -> Vec<Judged> {
+    let one = |capture: Capture| {
+        let findings = settle(&capture, rules::check(&capture, thresholds));
+        Judged { capture, findings }
+    };
+    captures.into_par_iter().map(one).collect()
 }

@@ -95,6 +95,8 @@ fn log(blocks: &mut Blocks<'_>, bytes: &[u8], reader: &mut Reader<'_>, endpoint:
     log.size = bytes.len() as u64;
     log.events.shrink_to_fit();
     log.messages.shrink_to_fit();
+    log.tokens.shrink_to_fit();
+    log.streams.shrink_to_fit();
     log
 }
 

@@ -7,7 +7,6 @@ use crate::{
     rules::{Certainty, Check, EVERY, Evidence, Family, Finding, Party, Rule, Severity, Thresholds},
 };
 use foldhash::HashSet;
-use std::collections::BTreeMap;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -28,7 +27,7 @@ pub static RULE: Rule = Rule {
 type Call<'c> = (&'c str, u64, &'c str, Id128);
 
 fn check(capture: &Capture, _: &Thresholds, found: &mut Vec<Finding>) {
-    let mut calls: BTreeMap<Call<'_>, Vec<(u32, u32)>> = BTreeMap::new();
+    let mut calls: Vec<(Call<'_>, (u32, u32))> = Vec::new();
     for (session, facts) in capture.sessions.iter().enumerate().filter(|(_, s)| s.transport != Transport::Messages) {
         for (number, request) in facts.requests.iter().enumerate() {
             if request.direction == Direction::Client
@@ -38,15 +37,16 @@ fn check(capture: &Capture, _: &Thresholds, found: &mut Vec<Finding>) {
             {
                 let name = request.name.as_deref().unwrap_or_default();
                 let key = (&*facts.endpoint, facts.client_scope, name, request.arguments);
-                calls.entry(key).or_default().push((session as u32, number as u32));
+                calls.push((key, (session as u32, number as u32)));
             }
         }
     }
     let unlisted = unlisted(capture);
-    for calls in calls.values_mut().filter(|c| c.len() > 1) {
-        let request = |(session, number): (u32, u32)| &capture.sessions[session as usize].requests[number as usize];
-        calls.sort_by_key(|call| request(*call).at);
-        for pair in calls.windows(2) {
+    let request = |(session, number): (u32, u32)| &capture.sessions[session as usize].requests[number as usize];
+    calls.sort_by_key(|(call, place)| (*call, request(*place).at));
+    for same in calls.chunk_by(|a, b| a.0 == b.0) {
+        for pair in same.windows(2) {
+            let pair = [pair[0].1, pair[1].1];
             let (first, second) = (request(pair[0]), request(pair[1]));
             let same_id = pair[0].0 == pair[1].0 && first.id == second.id && first.era < Era::Modern2026;
             if !same_id && interrupted(capture, pair[0].0, first, second) {
