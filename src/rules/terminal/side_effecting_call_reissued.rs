@@ -6,7 +6,8 @@ use crate::{
     reconstruct::Capture,
     rules::{Certainty, Check, EVERY, Evidence, Family, Finding, Party, Rule, Severity, Thresholds},
 };
-use foldhash::HashSet;
+use foldhash::{HashSet, fast::RandomState};
+use std::hash::BuildHasher;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -26,24 +27,43 @@ pub static RULE: Rule = Rule {
 /// What makes two calls the same: endpoint, client, tool and arguments.
 type Call<'c> = (&'c str, u64, &'c str, Id128);
 
-fn check(capture: &Capture, _: &Thresholds, found: &mut Vec<Finding>) {
-    let mut calls: Vec<(Call<'_>, (u32, u32))> = Vec::new();
+/// A session, and a request of it.
+type Place = (u32, u32);
+
+/// Side-effecting calls by what makes them the same; none that is alone.
+fn repeated(capture: &Capture) -> Vec<(Call<'_>, Place)> {
+    let key = |(session, number): Place| {
+        let facts = &capture.sessions[session as usize];
+        let request = &facts.requests[number as usize];
+        let name = request.name.as_deref().unwrap_or_default();
+        (&*facts.endpoint, facts.client_scope, name, request.arguments)
+    };
+    let is_call = |request: &Request| {
+        request.direction == Direction::Client
+            && &*request.method == "tools/call"
+            && request.side_effecting
+            && !request.input_retry
+    };
+    let hasher = RandomState::default();
+    let mut calls: Vec<(u64, Place)> = Vec::new();
     for (session, facts) in capture.sessions.iter().enumerate().filter(|(_, s)| s.transport != Transport::Messages) {
-        for (number, request) in facts.requests.iter().enumerate() {
-            if request.direction == Direction::Client
-                && &*request.method == "tools/call"
-                && request.side_effecting
-                && !request.input_retry
-            {
-                let name = request.name.as_deref().unwrap_or_default();
-                let key = (&*facts.endpoint, facts.client_scope, name, request.arguments);
-                calls.push((key, (session as u32, number as u32)));
-            }
-        }
+        let places = facts.requests.iter().enumerate().filter(|(_, r)| is_call(r));
+        calls.extend(places.map(|(number, _)| {
+            let place = (session as u32, number as u32);
+            (hasher.hash_one(key(place)), place)
+        }));
     }
+    // Most calls are made once: only what shares a hash with another is compared in full.
+    calls.sort_unstable();
+    let shared = calls.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1).flatten();
+    shared.map(|(_, place)| (key(*place), *place)).collect()
+}
+
+fn check(capture: &Capture, _: &Thresholds, found: &mut Vec<Finding>) {
+    let mut calls = repeated(capture);
     let unlisted = unlisted(capture);
-    let request = |(session, number): (u32, u32)| &capture.sessions[session as usize].requests[number as usize];
-    calls.sort_by_key(|(call, place)| (*call, request(*place).at));
+    let request = |(session, number): Place| &capture.sessions[session as usize].requests[number as usize];
+    calls.sort_by_key(|(call, place)| (*call, request(*place).at, *place));
     for same in calls.chunk_by(|a, b| a.0 == b.0) {
         for pair in same.windows(2) {
             let pair = [pair[0].1, pair[1].1];
@@ -93,7 +113,7 @@ fn unlisted(capture: &Capture) -> HashSet<&str> {
 }
 
 fn report(capture: &Capture, first: (u32, u32), second: (u32, u32), unlisted: &HashSet<&str>) -> Finding {
-    let request = |(session, number): (u32, u32)| &capture.sessions[session as usize].requests[number as usize];
+    let request = |(session, number): Place| &capture.sessions[session as usize].requests[number as usize];
     let (a, b) = (request(first), request(second));
     let ran = |r: &Request| r.terminals.iter().any(|t| t.kind == Reply::Result);
     let both = ran(a) && ran(b);
