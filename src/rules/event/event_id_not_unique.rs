@@ -99,8 +99,9 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     }
     let mut uses = uses(case);
     uses.sort_by_key(|u| (u.id, u.exchange, u.event));
-    // One finding for the ids that nobody resumed with, one for each cursor.
-    let mut clashes: BTreeMap<Option<EventId>, Vec<(Use, Use)>> = BTreeMap::new();
+    // One finding for each cursor. Of the ids that nobody resumed with, one for each stream that uses an id twice by
+    // itself, and one for those that streams share: a server that numbers every stream alike has one fault, not many.
+    let mut clashes: BTreeMap<(Option<EventId>, Option<u32>), Vec<(Use, Use)>> = BTreeMap::new();
     // By cursor: the last resume with it, or the end of time where it was ambiguous.
     let mut resumes: HashMap<EventId, u32> = HashMap::default();
     for resumption in &case.session.resumptions {
@@ -111,9 +112,10 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     for group in uses.chunk_by(|a, b| a.id == b.id).filter(|g| g.len() > 1) {
         let Some(other) = group.iter().find(|u| differ(&group[0], u)) else { continue };
         let used = resumes.get(&group[0].id).is_some_and(|last| *last > other.exchange);
-        clashes.entry(used.then_some(group[0].id)).or_default().push((group[0], *other));
+        let alone = (!used && group[0].stream == other.stream).then_some(other.stream);
+        clashes.entry((used.then_some(group[0].id), alone)).or_default().push((group[0], *other));
     }
-    for (cursor, clashes) in clashes {
+    for ((cursor, _), clashes) in clashes {
         let (first, other) = &clashes[0];
         let constant =
             if first.is_session { ": it is the session id, as in every final response of the Java SDK" } else { "" };
