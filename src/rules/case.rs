@@ -167,11 +167,6 @@ impl<'c> Case<'c> {
         self.ledger.bare_since(exchange, from)
     }
 
-    /// The first GET of the session.
-    pub fn first_get(&self) -> Option<u32> {
-        self.ledger.first_get
-    }
-
     /// The exchanges that resumed a stream by GET, in order.
     pub fn resumes_of(&self, stream: u32) -> &[u32] {
         self.ledger.streams.resumes_of(stream)

@@ -23,8 +23,6 @@ pub struct Ledger {
     bare: Vec<u32>,
     /// Those in order of their start, as far as that is known.
     bare_sent: Vec<(Time, u32)>,
-    /// The first GET of all.
-    pub(super) first_get: Option<u32>,
     /// Requests that ask the same, in order.
     equal: HashMap<Question, Vec<u32>>,
     /// By method and name: the last of the client's requests that was answered (its exchange).
@@ -64,7 +62,6 @@ impl Ledger {
                 .filter(|x| exchange(*x).cursor.is_none())
                 .filter_map(|x| Some((exchange(x).sent?, x)))
                 .collect(),
-            first_get: gets().next(),
             equal,
             answered,
             deletion: session.exchanges.iter().rev().copied().find(|x| deletes(exchange(*x))),

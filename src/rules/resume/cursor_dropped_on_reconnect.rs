@@ -80,20 +80,23 @@ fn standalone(case: &Case<'_>, number: u32, leg: &Leg, cursor: EventId, found: &
     );
 }
 
-fn in_flight(case: &Case<'_>, number: u32, stream: &Stream, leg: &Leg, cursor: EventId, found: &mut Vec<Finding>) {
-    let Some(next) = bare_reconnect(case, number, leg) else { return };
-    let Some(request) = case.open_request(stream, next) else { return };
-    let resumed = leg.cursor.is_some();
+/// The GET without cursor with which a client came back for a stream that had a request in flight, and that request.
+pub fn lost_place(case: &Case<'_>, number: u32, stream: &Stream, leg: &Leg) -> Option<(u32, u32)> {
+    let next = bare_reconnect(case, number, leg)?;
+    let request = case.open_request(stream, next)?;
     // A first GET would be opened anyway; a GET that reopens the standalone stream is that stream's reconnect.
     let earlier = case.bare_before(next);
-    let Some(post) = stream.legs.first().map(|l| l.exchange) else { return };
+    let post = stream.legs.first().map(|l| l.exchange)?;
     let reopens = earlier.is_some_and(|x| {
         let ended = case.exchange(x).ended;
         case.exchange(x).accepted() && (x > post || ended.is_none() || ended >= leg.ended)
     });
-    if !resumed && (earlier.is_none() || reopens) {
-        return;
-    }
+    (leg.cursor.is_some() || earlier.is_some() && !reopens).then_some((next, request))
+}
+
+fn in_flight(case: &Case<'_>, number: u32, stream: &Stream, leg: &Leg, cursor: EventId, found: &mut Vec<Finding>) {
+    let Some((next, request)) = lost_place(case, number, stream, leg) else { return };
+    let resumed = leg.cursor.is_some();
     let lost = case.loss(request);
     let message = format!(
         "{} was in flight with a known cursor; the client reconnected without Last-Event-ID",

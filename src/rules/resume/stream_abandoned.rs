@@ -3,7 +3,10 @@
 use crate::{
     evidence::Locus,
     model::{Leg, OpenedBy, Time},
-    rules::{Case, Certainty, Check, Family, Finding, Party, Rule, STREAMABLE, Severity, Threshold, case::SECOND},
+    rules::{
+        Case, Certainty, Check, Family, Finding, Party, Rule, STREAMABLE, Severity, Threshold, case::SECOND,
+        resume::cursor_dropped_on_reconnect::lost_place,
+    },
 };
 
 /// The rule.
@@ -25,9 +28,6 @@ pub static RULE: Rule = Rule {
     check: Check::Session(check),
 };
 
-/// Within this time after the end, a GET without cursor is an attempt to come back, in microseconds.
-const RECONNECT: i64 = 30 * SECOND;
-
 fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     if !case.is_streamable() {
         return;
@@ -46,7 +46,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
         let open = stream.requests.iter().copied().find(|r| !case.is_settled(*r));
         let Some(request) = open else { continue };
         let Some(use_) = went_on(case, number as u32, leg, ended) else { continue };
-        if excused(case, request, leg, ended) {
+        if excused(case, number as u32, request, leg) {
             continue;
         }
         let severity = if case.request(request).side_effecting { Severity::Error } else { Severity::Warning };
@@ -82,14 +82,12 @@ fn went_on(case: &Case<'_>, stream: u32, leg: &Leg, ended: Time) -> Option<u32> 
 }
 
 /// The request was sent again, a cursor was used whose stream is not known, or a reconnect without cursor says it better.
-fn excused(case: &Case<'_>, request: u32, leg: &Leg, ended: Time) -> bool {
+fn excused(case: &Case<'_>, number: u32, request: u32, leg: &Leg) -> bool {
     let facts = case.request(request);
     let tail = case.log(leg.exchange).and_then(|l| l.tail.as_ref()).and_then(|t| t.message.as_ref());
     let undispatched = tail.is_some_and(|m| m.is_reply() && m.id.as_ref() == Some(&facts.id));
-    // Only a client that had opened a GET before can have meant to come back with one that has no cursor.
-    let had_get = case.first_get().is_some_and(|x| x < leg.exchange);
-    let bare = case.bare_since(leg.exchange, ended).and_then(|x| case.exchange(x).sent);
-    let reconnects = had_get && bare.is_some_and(|sent| sent.since(ended) <= RECONNECT);
+    // A reconnect without cursor says it better.
+    let reconnects = lost_place(case, number, case.stream(number), leg).is_some();
     let unknown = case.unknown_resumes().last().is_some_and(|x| *x > leg.exchange);
     case.sent_again(facts).is_some()
         || undispatched
