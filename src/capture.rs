@@ -23,6 +23,7 @@ pub mod sniff;
 pub mod sse;
 pub mod transcript;
 pub mod tshark;
+pub mod vantage;
 pub mod walk;
 
 pub use input::{Bytes, CaveatCount, Context, FileFacts, Limits, ReadError};

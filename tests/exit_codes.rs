@@ -37,6 +37,26 @@ fn a_decisive_finding_is_1_in_every_format() {
 }
 
 #[test]
+fn with_v_stderr_says_from_where_each_file_was_recorded_and_what_shows_that() {
+    let told = |arguments: &[&str], code, line: &str| {
+        let (_, err) = run(arguments, code);
+        assert_eq!(err, format!("vantage of {line}\n"), "{arguments:?}");
+    };
+    let pcap = "testdata/pcap/drop_and_resume.pcap";
+    let har = "testdata/captures/03_seed_terminal_replay_loop_py/mitmproxy.har";
+    told(&["check", "-v", GOOD], 0, &format!("{GOOD}: client (the transcript says so)"));
+    told(&["show", "-v", har], 0, &format!("{har}: proxy (mitmproxy 12.3.1 records there)"));
+    told(
+        &["show", "-v", pcap],
+        0,
+        &format!("{pcap}: unknown (client and server are on one host, which sees both ends)"),
+    );
+    told(&["extract", "-v", "--vantage", "server", pcap], 0, &format!("{pcap}: server (--vantage says so)"));
+    let (out, _) = run(&["check", "--format", "json", "--vantage", "server", har], 1);
+    assert!(out.contains("\"vantage\": \"server\""), "{out}");
+}
+
+#[test]
 fn what_fails_a_run_is_the_users_choice() {
     run(&["check", "--fail-on", "never", BAD], 0);
     run(&["check", "--exit-zero", BAD], 0);

@@ -1,8 +1,11 @@
-//! Every rule over every fixture: what is expected is found, with its severity, and nothing else above a note.
+//! Every rule over every fixture of every rule: what is expected is found, with its severity, and nothing else.
 
 mod support;
 
-use lastevent::{model::Exchange, rules};
+use lastevent::{
+    model::Exchange,
+    rules::{self, Severity},
+};
 use std::{collections::BTreeSet, path::Path};
 use support::{complaints, fixtures, found, judge};
 
@@ -50,6 +53,28 @@ fn every_rule_has_a_fixture_on_which_it_fires_and_one_on_which_it_is_silent() {
         }
     }
     assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
+
+#[test]
+fn the_name_of_a_fixture_says_whether_its_rule_fires() {
+    let mut wrong = Vec::new();
+    for rule in rules::ALL {
+        for fixture in fixtures(&format!("rules/{}", rule.id)) {
+            let name = fixture.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let loud = |s: &Severity| *s > Severity::Note;
+            let own: Vec<Severity> = fixture.expected.iter().filter(|(id, _)| id == rule.id).map(|(_, s)| *s).collect();
+            let holds = match name.split('-').next() {
+                Some("silent") => own.is_empty(),
+                Some("notes") => own == [Severity::Note],
+                Some("fires") => own.iter().any(loud) || !own.is_empty() && rule.severity == Severity::Note,
+                _ => false,
+            };
+            if !holds {
+                wrong.push(format!("{}/{name}: {own:?}", rule.id));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

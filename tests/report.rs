@@ -6,6 +6,7 @@ use lastevent::{
         baseline::Baseline,
         filter::Filter,
         gate::Gate,
+        incident::{BlastRadius, Incident, Touched},
         report::{Input, Report, RunFacts, Status},
     },
     capture::{Context, Limits, digest::Names, transcript},
@@ -194,6 +195,40 @@ fn a_table_has_a_row_for_each_finding() {
     let text = table::render(&report, &Gate::default(), 0, &Look::default());
     assert_eq!(text.matches("resume-after-terminal").count(), 1);
     assert!(text.contains("evil \\u{1b}[31m") && !text.contains('\u{1b}'));
+}
+
+#[test]
+fn a_table_of_incidents_stands_above_that_of_findings() {
+    let mut report = report(&Key::new(None, false));
+    let touched = |request: &str| Touched {
+        request: request.to_owned(),
+        method: Some("tools/call".to_owned()),
+        name: Some("slow\u{1b}[31m".to_owned()),
+    };
+    report.incidents = vec![Incident {
+        headline: "request 2 was answered, then its stream was resumed".to_owned(),
+        rule: "terminal-replay-loop".to_owned(),
+        severity: Severity::Error,
+        session: report.findings[0].session.clone(),
+        session_id: None,
+        first: None,
+        last: None,
+        findings: report.findings.iter().map(|f| f.fingerprint.clone()).collect(),
+        course: Vec::new(),
+        blast_radius: BlastRadius { repeated: vec![touched("2"), touched("3")], lost: Vec::new() },
+        remedy: "keep a flag".to_owned(),
+    }];
+    let text = table::render(&report, &Gate::default(), 0, &Look::default());
+    let session = &report.findings[0].session.as_ref().unwrap()[..10];
+    let row = format!(
+        "│ error ┆ terminal-replay-loop ┆ {session} ┆ 2 ┆ 2 (tools/call slow\\u{{1b}}[31m), 3 (tools/call slow\\u{{1b}}[31m) ┆ - ┆ \
+         request 2 was answered, then its stream was resumed │"
+    );
+    let squeezed = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let at = |wanted: &str| text.lines().position(|line| squeezed(line).starts_with(wanted));
+    assert!(text.lines().any(|line| squeezed(line) == row), "{text}");
+    assert!(at(&row) < at("│ severity ┆ certainty"), "{text}");
+    assert!(text.ends_with("FAILED: 1 error, 1 note, 1 of them decisive\n"), "{text}");
 }
 
 #[test]

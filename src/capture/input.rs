@@ -75,6 +75,8 @@ pub struct FileFacts {
     pub recorder: Option<String>,
     /// From where the recorder saw the traffic.
     pub vantage: Vantage,
+    /// What shows that, where it is not the format alone; or why it stays unknown.
+    pub vantage_shown_by: Vec<String>,
     /// Shortcomings, by the caveat's name.
     pub caveats: BTreeMap<&'static str, CaveatCount>,
 }

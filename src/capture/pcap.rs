@@ -20,14 +20,20 @@ mod peers;
 mod protocol;
 mod record;
 mod run;
+mod standpoint;
 mod table;
+mod traces;
 mod window;
 
 use super::{Bytes, Context, FileFacts, ReadError};
-use crate::wire::{ip::Packet, link::Link, tcp::Stamp};
+use crate::{
+    model::Vantage,
+    wire::{ip::Packet, link::Link, tcp::Stamp},
+};
 use record::{Next, Record, Records, Stop};
 use run::{Run, Sink};
-use std::collections::BTreeMap;
+use standpoint::Found;
+use std::collections::{BTreeMap, HashMap};
 use table::Table;
 
 /// Reads a pcap or pcapng file.
@@ -38,8 +44,15 @@ use table::Table;
 /// damaged further in is read up to there, with the caveat `input-truncated`.
 pub fn read(input: &mut Bytes<'_>, context: &Context<'_>) -> Result<FileFacts, ReadError> {
     let mut facts = FileFacts::default();
-    let account = exchanges(input, context, &mut |raw| facts.push(context, raw))?;
+    let (account, found) = all(input, context, &mut |raw| facts.push(context, raw))?;
     facts.exchanges.sort_by_key(|exchange| exchange.at.entry);
+    if context.vantage.is_none() {
+        let hash = |server: &str| context.key.hash(b'a', server.as_bytes());
+        let servers: HashMap<u64, Vantage> = found.servers.iter().map(|(s, vantage)| (hash(s), *vantage)).collect();
+        for exchange in &mut facts.exchanges {
+            exchange.vantage = exchange.at.server.and_then(|s| servers.get(&s).copied()).unwrap_or_default();
+        }
+    }
     Ok(FileFacts { exchanges: facts.exchanges, entries: facts.entries, ..account })
 }
 
@@ -50,6 +63,11 @@ pub fn read(input: &mut Bytes<'_>, context: &Context<'_>) -> Result<FileFacts, R
 ///
 /// As [`read`].
 pub fn exchanges(input: &mut Bytes<'_>, context: &Context<'_>, sink: &mut Sink<'_>) -> Result<FileFacts, ReadError> {
+    all(input, context, sink).map(|(account, _)| account)
+}
+
+/// The account of a file, and where its packets were captured, which is only known at its end.
+fn all(input: &mut Bytes<'_>, context: &Context<'_>, sink: &mut Sink<'_>) -> Result<(FileFacts, Found), ReadError> {
     let mut run = Run::new(context, sink);
     let mut records = Records::open(input)?;
     let mut table = Table::new(context.limits.reassembly);
@@ -79,7 +97,10 @@ pub fn exchanges(input: &mut Bytes<'_>, context: &Context<'_>, sink: &mut Sink<'
         run.account.caveats("undecodable-entry", count, message);
     }
     say_unread(&unread, packets, &mut run)?;
-    Ok(run.account)
+    let found = run.standpoint.find();
+    run.account.vantage = found.vantage;
+    run.account.vantage_shown_by.clone_from(&found.shown_by);
+    Ok((run.account, found))
 }
 
 /// Longest packet that can be one of a network, the largest segments of offloading hosts included.

@@ -98,7 +98,7 @@ enum Format {
     /// For people.
     #[default]
     Text,
-    /// One row a finding.
+    /// One row a finding, above them one row an incident.
     Table,
     /// The document, schema report/1.
     Json,
@@ -119,6 +119,9 @@ impl Check {
             return Ok(super::nothing_to_read("check"));
         };
         reading.complain();
+        if self.output.verbose {
+            reading.explain_vantages();
+        }
         let run = Run {
             rules: rules::ALL,
             facts: RunFacts {

@@ -13,6 +13,11 @@ pub fn error(text: &str) {
     }
 }
 
+/// Something that was asked for with `-v`.
+pub fn note(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{}", escape::terminal(text));
+}
+
 /// Text of the program's own, as it stands.
 pub fn show(text: &str) {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());

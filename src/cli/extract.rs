@@ -35,6 +35,9 @@ impl Extract {
             return Ok(super::nothing_to_read("extract"));
         };
         reading.complain();
+        if self.output.verbose {
+            reading.explain_vantages();
+        }
         let mut text = String::new();
         // The exchanges of one file stand side by side.
         for exchanges in reading.exchanges.chunk_by(|a, b| a.at.source == b.at.source) {

@@ -13,6 +13,7 @@ use crate::{
         ndjson::FieldMap,
         read::{self, AllRead, ReadFile},
         sniff::Format,
+        vantage,
         walk::{self, InputError, PathList},
     },
     model::{Exchange, Vantage},
@@ -34,6 +35,8 @@ pub struct Reading {
     pub sources: Vec<Source>,
     /// Caveats of no file.
     pub caveats: BTreeMap<&'static str, CaveatCount>,
+    /// By source that was read: what shows its vantage.
+    vantages: Vec<String>,
 }
 
 impl Reading {
@@ -49,6 +52,13 @@ impl Reading {
             if let Some(error) = source.input.error.as_ref().filter(|_| source.input.status == Status::Failed) {
                 console::error(&format!("{}: {error}", source.input.file));
             }
+        }
+    }
+
+    /// Tells from where each file saw the traffic, and what shows that.
+    pub fn explain_vantages(&self) {
+        for (source, why) in self.sources.iter().zip(&self.vantages) {
+            console::note(&format!("vantage of {}: {} ({why})", source.input.file, source.input.vantage));
         }
     }
 
@@ -92,7 +102,7 @@ pub fn read(options: &InputOptions, key: &Key, show_progress: bool) -> anyhow::R
     let AllRead { files, errors: more, unread, not_captures } = all;
     errors.extend(more);
     let mut reading = Reading::default();
-    files.into_iter().for_each(|file| reading.take(file));
+    files.into_iter().for_each(|file| reading.take(file, options.vantage.0));
     errors.iter().for_each(|error| reading.sources.push(failed(error)));
     if not_captures > 0 {
         let advice = unread.first().map(|e| format!(" (known, and not read: {}: {})", e.name, e.error));
@@ -135,15 +145,16 @@ fn failed(error: &InputError) -> Source {
 }
 
 impl Reading {
-    fn take(&mut self, file: ReadFile) {
+    fn take(&mut self, file: ReadFile, asked: Option<Vantage>) {
         let ReadFile { name, format, mut facts, .. } = file;
         self.exchanges.append(&mut facts.exchanges);
+        self.vantages.push(vantage::shown_by(format, &facts, asked));
         let partial = facts.caveats.contains_key("input-truncated");
         let input = Input {
             file: name,
             format: Some(format.name().to_owned()),
             recorder: facts.recorder,
-            vantage: facts.vantage,
+            vantage: asked.unwrap_or(facts.vantage),
             exchanges: facts.entries,
             status: if partial { Status::Partial } else { Status::Read },
             error: None,

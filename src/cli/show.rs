@@ -72,6 +72,9 @@ impl Show {
             return Ok(super::nothing_to_read("show"));
         };
         reading.complain();
+        if self.output.verbose {
+            reading.explain_vantages();
+        }
         let facts = RunFacts { rules: Vec::new(), thresholds: BTreeMap::new(), key: key.name(), shard: None };
         let run = Run { rules: rules::ALL, facts, key: &key, sources: &reading.sources, caveats: &reading.caveats };
         let captures = audit::captures(std::mem::take(&mut reading.exchanges), self.input.isolate);

@@ -22,6 +22,8 @@ pub struct Packet<'a> {
     pub missing: usize,
     /// Its place, where it is part of a fragmented packet.
     pub fragment: Option<Fragment>,
+    /// How many more routers it may pass (time to live, hop limit).
+    pub hops: u8,
 }
 
 /// The place of a fragment within its packet.
@@ -40,7 +42,7 @@ impl<'a> Packet<'a> {
     /// where the packet does not declare its own length (segmentation offload).
     pub fn read(bytes: &'a [u8], uncaptured: usize) -> Option<Self> {
         let (slice, _) = LaxIpSlice::from_slice(bytes).ok()?;
-        let (source, destination, declared, fragment) = match &slice {
+        let (source, destination, declared, fragment, hops) = match &slice {
             LaxIpSlice::Ipv4(v4) => {
                 let header = v4.header();
                 let fragment = header.is_fragmenting_payload().then(|| Fragment {
@@ -50,7 +52,7 @@ impl<'a> Packet<'a> {
                 });
                 let total = usize::from(header.total_len());
                 let declared = (total >= header.slice().len()).then_some(total);
-                (header.source_addr().into(), header.destination_addr().into(), declared, fragment)
+                (header.source_addr().into(), header.destination_addr().into(), declared, fragment, header.ttl())
             }
             LaxIpSlice::Ipv6(v6) => {
                 let header = v6.header();
@@ -64,12 +66,13 @@ impl<'a> Packet<'a> {
                 });
                 let length = usize::from(header.payload_length());
                 let declared = (length > 0).then_some(length + header.slice().len());
-                (header.source_addr().into(), header.destination_addr().into(), declared, fragment)
+                (header.source_addr().into(), header.destination_addr().into(), declared, fragment, header.hop_limit())
             }
         };
         let payload = slice.payload();
         let missing = declared.map_or(uncaptured, |total| total.saturating_sub(bytes.len()));
-        Some(Self { source, destination, protocol: payload.ip_number.0, payload: payload.payload, missing, fragment })
+        let (protocol, payload) = (payload.ip_number.0, payload.payload);
+        Some(Self { source, destination, protocol, payload, missing, fragment, hops })
     }
 }
 
@@ -88,7 +91,7 @@ mod tests {
     fn the_declared_length_decides_over_padding_cuts_and_offload() {
         let padded = [v4(22, 0), b"abPAD".to_vec()].concat();
         let packet = Packet::read(&padded, 0).expect("a packet");
-        assert_eq!((packet.payload, packet.missing, packet.protocol), (&b"ab"[..], 0, 6));
+        assert_eq!((packet.payload, packet.missing, packet.protocol, packet.hops), (&b"ab"[..], 0, 6, 64));
 
         let cut = [v4(120, 0), b"ab".to_vec()].concat();
         let packet = Packet::read(&cut, 7).expect("a packet");

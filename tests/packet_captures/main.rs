@@ -6,4 +6,5 @@ mod http2;
 mod robust;
 mod tcp;
 mod truth;
+mod vantage;
 mod wire;

@@ -4,8 +4,12 @@ use super::{
     early::Early,
     protocol::{Protocol, Scene, note_missed},
     run::Run,
+    traces::Traces,
 };
-use crate::wire::tcp::{Close, Held, Segment, Stamp, Stream};
+use crate::wire::{
+    ip::Packet,
+    tcp::{Close, Held, Segment, Stamp, Stream},
+};
 use std::net::IpAddr;
 
 /// An address with its port.
@@ -16,6 +20,7 @@ struct Live {
     streams: [Stream; 2],
     closed: [bool; 2],
     protocol: Protocol,
+    traces: Traces,
 }
 
 /// One TCP connection.
@@ -37,7 +42,7 @@ impl Connection {
     /// A connection of which no packet was taken yet.
     pub fn new(ends: [Endpoint; 2], number: u32, generation: u32) -> Self {
         let protocol = Protocol::Early(Early::default());
-        let live = Live { streams: Default::default(), closed: [false; 2], protocol };
+        let live = Live { streams: Default::default(), closed: [false; 2], protocol, traces: Traces::default() };
         let (base, opener, live) = ([None; 2], None, Some(Box::new(live)));
         Self { number, generation, last_frame: 0, ends, base, opener, live }
     }
@@ -56,6 +61,13 @@ impl Connection {
     /// It has not carried anything that is read.
     pub fn is_idle(&self) -> bool {
         self.live.as_ref().is_some_and(|live| matches!(live.protocol, Protocol::Early(_)))
+    }
+
+    /// Takes note of what a segment betrays of where it was captured.
+    pub fn trace(&mut self, direction: usize, packet: &Packet<'_>, segment: &Segment<'_>, stamp: Stamp) {
+        if let Some(live) = &mut self.live {
+            live.traces.note(direction, packet, segment, stamp.micros);
+        }
     }
 
     /// Takes a segment.
@@ -79,6 +91,9 @@ impl Connection {
     pub fn end(&mut self, held: &mut Held, run: &mut Run<'_>) {
         let scene = self.scene();
         if let Some(mut live) = self.live.take() {
+            if let Protocol::Http1 { client, .. } | Protocol::Http2 { client, .. } = &live.protocol {
+                run.standpoint.add(self.ends, *client, &live.traces);
+            }
             live.end(&scene, held, run);
         }
     }

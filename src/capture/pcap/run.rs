@@ -1,6 +1,6 @@
 //! What the reading of one file shares: its context, its account, and where exchanges go.
 
-use super::opaque::Opaque;
+use super::{opaque::Opaque, standpoint::Standpoint};
 use crate::capture::{Context, FileFacts, RawExchange};
 
 /// Takes each exchange as it becomes complete.
@@ -14,6 +14,8 @@ pub struct Run<'r> {
     pub account: FileFacts,
     /// What was seen and cannot be read.
     pub opaque: Opaque,
+    /// What shows where the packets were captured.
+    pub standpoint: Standpoint,
     /// Where exchanges go.
     pub sink: &'r mut Sink<'r>,
     entries: u32,
@@ -22,7 +24,8 @@ pub struct Run<'r> {
 impl<'r> Run<'r> {
     /// Begins to read.
     pub fn new(context: &'r Context<'r>, sink: &'r mut Sink<'r>) -> Self {
-        Self { context, account: FileFacts::default(), opaque: Opaque::default(), sink, entries: 0 }
+        let (account, opaque, standpoint) = (FileFacts::default(), Opaque::default(), Standpoint::default());
+        Self { context, account, opaque, standpoint, sink, entries: 0 }
     }
 
     /// The ordinal of the next exchange.

@@ -69,12 +69,11 @@ impl Table {
 
     /// Takes an IP packet, whole or a fragment.
     pub fn packet(&mut self, packet: &Packet<'_>, stamp: Stamp, run: &mut Run<'_>) {
-        let (source, destination) = (packet.source, packet.destination);
         match packet.fragment {
-            None => self.payload(source, destination, packet.protocol, packet.payload, packet.missing, stamp, run),
+            None => self.payload(packet, packet.payload, packet.missing, stamp, run),
             Some(at) => {
                 if let Some(whole) = self.fragments.add(packet, at) {
-                    self.payload(source, destination, packet.protocol, &whole.payload, whole.missing, stamp, run);
+                    self.payload(packet, &whole.payload, whole.missing, stamp, run);
                 }
             }
         }
@@ -94,29 +93,20 @@ impl Table {
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the fields of a packet")]
-    fn payload(
-        &mut self,
-        source: IpAddr,
-        destination: IpAddr,
-        protocol: u8,
-        payload: &[u8],
-        missing: usize,
-        stamp: Stamp,
-        run: &mut Run<'_>,
-    ) {
-        match protocol {
+    fn payload(&mut self, packet: &Packet<'_>, payload: &[u8], missing: usize, stamp: Stamp, run: &mut Run<'_>) {
+        match packet.protocol {
             TCP => {
                 if let Some(segment) = Segment::read(payload, missing) {
-                    self.segment((source, segment.source), (destination, segment.destination), &segment, stamp, run);
+                    self.segment(packet, &segment, stamp, run);
                 }
             }
-            UDP => run.opaque.udp(source, destination, payload),
+            UDP => run.opaque.udp(packet.source, packet.destination, payload),
             _ => {}
         }
     }
 
-    fn segment(&mut self, from: Endpoint, to: Endpoint, segment: &Segment<'_>, stamp: Stamp, run: &mut Run<'_>) {
+    fn segment(&mut self, packet: &Packet<'_>, segment: &Segment<'_>, stamp: Stamp, run: &mut Run<'_>) {
+        let (from, to) = ((packet.source, segment.source), (packet.destination, segment.destination));
         let stamp = Stamp { ack: segment.ack, ..stamp };
         let (ends, direction) = if from <= to { ([from, to], 0) } else { ([to, from], 1) };
         let Self { connections, held, count, live, .. } = self;
@@ -137,6 +127,7 @@ impl Table {
             *live += 1;
         }
         let was_live = !connection.is_spent();
+        connection.trace(direction, packet, segment, stamp);
         connection.take(direction, segment, stamp, held, run);
         *live = live.saturating_sub((was_live && connection.is_spent()).into());
         if is_new {

@@ -106,6 +106,7 @@ mod tests {
             payload: bytes,
             missing,
             fragment: Some(fragment),
+            hops: 64,
         };
         pool.add(&packet, fragment)
     }
