@@ -7,6 +7,7 @@ mod body;
 mod classic;
 mod connection;
 mod conversation;
+mod digestion;
 mod early;
 mod exchange;
 mod frames;
@@ -25,7 +26,7 @@ mod table;
 mod traces;
 mod window;
 
-use super::{Bytes, Context, FileFacts, ReadError};
+use super::{Bytes, Context, FileFacts, RawExchange, ReadError};
 use crate::{
     model::Vantage,
     wire::{ip::Packet, link::Link, tcp::Stamp},
@@ -43,17 +44,22 @@ use table::Table;
 /// The input is neither, or is damaged in its header, or holds only link types that are not read. A file that is
 /// damaged further in is read up to there, with the caveat `input-truncated`.
 pub fn read(input: &mut Bytes<'_>, context: &Context<'_>) -> Result<FileFacts, ReadError> {
-    let mut facts = FileFacts::default();
-    let (account, found) = all(input, context, &mut |raw| facts.push(context, raw))?;
-    facts.exchanges.sort_by_key(|exchange| exchange.at.entry);
+    let mut entries = 0;
+    let (read, mut exchanges) = digestion::digested(context, |sink| {
+        all(input, context, &mut |finished| {
+            entries += 1;
+            sink(finished);
+        })
+    });
+    let (account, found) = read?;
     if context.vantage.is_none() {
         let hash = |server: &str| context.key.hash(b'a', server.as_bytes());
         let servers: HashMap<u64, Vantage> = found.servers.iter().map(|(s, vantage)| (hash(s), *vantage)).collect();
-        for exchange in &mut facts.exchanges {
+        for exchange in &mut exchanges {
             exchange.vantage = exchange.at.server.and_then(|s| servers.get(&s).copied()).unwrap_or_default();
         }
     }
-    Ok(FileFacts { exchanges: facts.exchanges, entries: facts.entries, ..account })
+    Ok(FileFacts { exchanges, entries, ..account })
 }
 
 /// Reads a pcap or pcapng file and hands each HTTP exchange to `sink`: in the order in which they become complete,
@@ -62,8 +68,12 @@ pub fn read(input: &mut Bytes<'_>, context: &Context<'_>) -> Result<FileFacts, R
 /// # Errors
 ///
 /// As [`read`].
-pub fn exchanges(input: &mut Bytes<'_>, context: &Context<'_>, sink: &mut Sink<'_>) -> Result<FileFacts, ReadError> {
-    all(input, context, sink).map(|(account, _)| account)
+pub fn exchanges(
+    input: &mut Bytes<'_>,
+    context: &Context<'_>,
+    sink: &mut dyn FnMut(&RawExchange<'_>),
+) -> Result<FileFacts, ReadError> {
+    all(input, context, &mut |finished| sink(&finished.raw())).map(|(account, _)| account)
 }
 
 /// The account of a file, and where its packets were captured, which is only known at its end.

@@ -66,14 +66,13 @@ const LARGEST_BUFFER: u64 = 256 << 10;
 /// Reads all inputs.
 pub fn read_all(context: &Context<'_>, inputs: &[Input], how: Reading<'_>) -> AllRead {
     let tasks = tasks(inputs);
-    let parts: Vec<AllRead> = tasks
-        .into_par_iter()
-        .map(|inputs| {
-            let mut all = AllRead::default();
-            inputs.iter().for_each(|input| one(context, input, how, &mut all));
-            all
-        })
-        .collect();
+    let read = |inputs: &[Input]| {
+        let mut all = AllRead::default();
+        inputs.iter().for_each(|input| one(context, input, how, &mut all));
+        all
+    };
+    // Inside of the scope even a single task runs on one of the threads that the user allowed.
+    let parts: Vec<AllRead> = rayon::scope(|_| tasks.into_par_iter().map(read).collect());
     let mut all = AllRead::default();
     for part in parts {
         all.files.extend(part.files);

@@ -4,7 +4,7 @@ mod requests;
 mod responses;
 
 use super::{
-    exchange::Exchange,
+    exchange::{Exchange, Finished},
     half::{Event, Half},
     peers::Peers,
     run::Run,
@@ -215,8 +215,8 @@ impl Conversation {
                 break;
             }
             let address = peers.address(run.context);
-            (run.sink)(&front.raw(address, peers.authority(), acknowledged));
-            self.exchanges.pop_front();
+            let Some(exchange) = self.exchanges.pop_front() else { break };
+            (run.sink)(Finished { exchange, address, authority: peers.authority().to_owned(), acknowledged });
             self.answering = self.answering.saturating_sub(1);
         }
     }

@@ -57,6 +57,30 @@ pub struct Exchange {
     pub is_over: bool,
 }
 
+/// An exchange of which nothing more will become known, with what its connection knows.
+pub struct Finished {
+    /// The exchange.
+    pub exchange: Exchange,
+    /// Where it was seen.
+    pub address: Address,
+    /// Stands for a missing `Host`.
+    pub authority: String,
+    /// How far the client has acknowledged the server's stream, where the capture holds the client's packets.
+    pub acknowledged: Option<i64>,
+}
+
+impl Finished {
+    /// What a reader hands over.
+    pub fn raw(&self) -> RawExchange<'_> {
+        self.exchange.raw(self.address.clone(), &self.authority, self.acknowledged)
+    }
+
+    /// Bytes of memory that it takes.
+    pub fn size(&self) -> usize {
+        self.exchange.size()
+    }
+}
+
 impl Exchange {
     /// An exchange of which nothing is known yet.
     pub fn new(entry: u32) -> Self {
@@ -90,9 +114,7 @@ impl Exchange {
         ["HEAD", "CONNECT"].into_iter().find(|name| is(name)).unwrap_or_default()
     }
 
-    /// What a reader hands over. `acknowledged` is how far the client has acknowledged the server's stream, where the
-    /// capture holds the client's packets; `authority` stands for a missing `Host`.
-    pub fn raw<'a>(&'a self, mut at: Address, authority: &str, acknowledged: Option<i64>) -> RawExchange<'a> {
+    fn raw<'a>(&'a self, mut at: Address, authority: &str, acknowledged: Option<i64>) -> RawExchange<'a> {
         let request = self.request.as_ref().and_then(|m| Some((m, m.head.request()?)));
         let mut raw = match request {
             Some((message, head)) => {

@@ -5,7 +5,7 @@ mod direction;
 
 use super::{
     body::Body,
-    exchange::{Exchange, Message, Progress},
+    exchange::{Exchange, Finished, Message, Progress},
     frames::{Event, Torn},
     peers::Peers,
     run::Run,
@@ -124,8 +124,8 @@ impl Http2 {
                 break;
             }
             let address = peers.address(run.context);
-            (run.sink)(&front.raw(address, peers.authority(), acknowledged));
-            self.done.pop_front();
+            let Some(exchange) = self.done.pop_front() else { break };
+            (run.sink)(Finished { exchange, address, authority: peers.authority().to_owned(), acknowledged });
         }
     }
 

@@ -1,10 +1,10 @@
 //! What the reading of one file shares: its context, its account, and where exchanges go.
 
-use super::{opaque::Opaque, standpoint::Standpoint};
-use crate::capture::{Context, FileFacts, RawExchange};
+use super::{exchange::Finished, opaque::Opaque, standpoint::Standpoint};
+use crate::capture::{Context, FileFacts};
 
 /// Takes each exchange as it becomes complete.
-pub type Sink<'s> = dyn FnMut(&RawExchange<'_>) + 's;
+pub type Sink<'s> = dyn FnMut(Finished) + 's;
 
 /// The reading of one file.
 pub struct Run<'r> {

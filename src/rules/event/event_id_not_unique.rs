@@ -88,6 +88,9 @@ fn all_climb(ids: impl Iterator<Item = EventId>) -> bool {
     true
 }
 
+/// The first use of an id, and one for another event.
+type Clash = (Use, Use);
+
 /// Two uses that are not deliveries of one event: another payload, or the same nothing on another stream.
 fn differ(a: &Use, b: &Use) -> bool {
     a.payload != b.payload || (a.payload == 0 && a.stream != b.stream)
@@ -101,7 +104,7 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     uses.sort_by_key(|u| (u.id, u.exchange, u.event));
     // One finding for each cursor. Of the ids that nobody resumed with, one for each stream that uses an id twice by
     // itself, and one for those that streams share: a server that numbers every stream alike has one fault, not many.
-    let mut clashes: BTreeMap<(Option<EventId>, Option<u32>), Vec<(Use, Use)>> = BTreeMap::new();
+    let mut clashes: BTreeMap<(Option<EventId>, Option<u32>), Vec<Clash>> = BTreeMap::new();
     // By cursor: the last resume with it, or the end of time where it was ambiguous.
     let mut resumes: HashMap<EventId, u32> = HashMap::default();
     for resumption in &case.session.resumptions {
