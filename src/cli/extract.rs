@@ -4,7 +4,6 @@ use super::{
     exit::Exit,
     inputs,
     options::{InputOptions, OutputOptions},
-    output,
 };
 use crate::{
     capture::rows::{self, Origin},
@@ -38,24 +37,19 @@ impl Extract {
         if self.output.verbose {
             reading.explain_vantages();
         }
-        let mut text = String::new();
-        // The exchanges of one file stand side by side.
-        for exchanges in reading.exchanges.chunk_by(|a, b| a.at.source == b.at.source) {
-            let Some(source) = exchanges.first().and_then(|e| reading.sources.get(e.at.source as usize)) else {
-                continue;
-            };
-            let input = &source.input;
-            let origin =
-                Origin { file: input.file.clone(), format: input.format.clone(), recorder: input.recorder.clone() };
-            rows::write(&mut text, &origin, name(&key, &input.file), &source.caveats, exchanges)?;
-            if self.output.output.is_none() {
-                output::to_stdout(&text)?;
-                text.clear();
+        self.output.write_with(|out| {
+            // The exchanges of one file stand side by side.
+            for exchanges in reading.exchanges.chunk_by(|a, b| a.at.source == b.at.source) {
+                let Some(source) = exchanges.first().and_then(|e| reading.sources.get(e.at.source as usize)) else {
+                    continue;
+                };
+                let input = &source.input;
+                let origin =
+                    Origin { file: input.file.clone(), format: input.format.clone(), recorder: input.recorder.clone() };
+                rows::write(out, &origin, name(&key, &input.file), &source.caveats, exchanges)?;
             }
-        }
-        if self.output.output.is_some() {
-            self.output.write(&text)?;
-        }
+            Ok(())
+        })?;
         Ok(reading.exit())
     }
 }

@@ -5,7 +5,7 @@ use crate::report::Look;
 use anyhow::Context as _;
 use std::{
     fs,
-    io::{self, IsTerminal as _, Write as _},
+    io::{self, IsTerminal as _, Write},
     path::Path,
 };
 
@@ -32,9 +32,21 @@ impl OutputOptions {
     /// # Errors
     /// Where that cannot be written. A reader of the pipe that went away is an error here, too, and no fault.
     pub fn write(&self, text: &str) -> anyhow::Result<()> {
+        self.write_with(|out| out.write_all(text.as_bytes()))
+    }
+
+    /// As [`OutputOptions::write`], piece by piece.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn write_with(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
         match &self.output {
-            Some(path) => to_file(path, text),
-            None => to_stdout(text),
+            Some(path) => replace(path, write).with_context(|| format!("cannot write {}", path.display())),
+            None => {
+                let mut stdout = io::stdout().lock();
+                write(&mut stdout)?;
+                Ok(stdout.flush()?)
+            }
         }
     }
 }
@@ -60,15 +72,15 @@ pub fn to_stdout(text: &str) -> anyhow::Result<()> {
 /// # Errors
 /// Where it cannot be written; the old file stays then.
 pub fn to_file(path: &Path, text: &str) -> anyhow::Result<()> {
-    replace(path, text.as_bytes()).with_context(|| format!("cannot write {}", path.display()))
+    replace(path, |out| out.write_all(text.as_bytes())).with_context(|| format!("cannot write {}", path.display()))
 }
 
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     // A link stays a link, and a device or pipe is written to, not replaced.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let old = fs::metadata(&path).ok();
     if old.as_ref().is_some_and(|m| !m.is_file()) {
-        return fs::OpenOptions::new().write(true).open(&path)?.write_all(bytes);
+        return write(&mut fs::OpenOptions::new().write(true).open(&path)?);
     }
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();
@@ -79,7 +91,7 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
         builder.permissions(old.map_or_else(|| fs::Permissions::from_mode(0o666), |m| m.permissions()));
     }
     let mut file = builder.tempfile_in(folder)?;
-    file.write_all(bytes)?;
+    write(&mut file)?;
     file.persist(&path)?;
     Ok(())
 }
