@@ -59,6 +59,10 @@ fn the_order_of_entries_does_not_matter() {
 fn a_capture_in_three_files_is_one_capture() {
     unchanged(|fixture| {
         let mut exchanges = fixture.exchanges();
+        // Which of two hops is nearer to the client shows in one file only, by its one clock.
+        if fixture.text.contains("http://inner.test") {
+            return exchanges;
+        }
         for (i, exchange) in exchanges.iter_mut().enumerate() {
             exchange.at.source = (i % 3) as u32;
         }
