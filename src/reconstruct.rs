@@ -10,6 +10,7 @@ pub mod clock;
 mod deliver;
 mod fold;
 mod gateway;
+pub mod hops;
 mod index;
 mod introduce;
 mod order;
@@ -64,6 +65,8 @@ pub struct Capture {
     pub twins: twins::Twins,
     /// What servers otherwise always send, by endpoint.
     usual: gateway::Usual,
+    /// What was on the server's side of something that stands between.
+    pub hops: hops::Hops,
     /// The exchanges that began sessions with an `initialize`, by endpoint and client, in order.
     beginnings: HashMap<(Arc<str>, u64), Vec<u32>>,
     /// The latest moment that anything was seen at.
@@ -74,6 +77,22 @@ impl Capture {
     /// One exchange.
     pub fn exchange(&self, index: u32) -> &Exchange {
         &self.exchanges[index as usize]
+    }
+
+    /// What a recording nearer to the server shows of an exchange, where it differs; with the index that evidence names
+    /// it by.
+    pub fn behind(&self, exchange: &Exchange) -> Option<(u32, &hops::Behind)> {
+        let (number, behind) = self.hops.of(exchange)?;
+        Some((u32::try_from(self.exchanges.len()).ok()?.checked_add(number)?, behind))
+    }
+
+    /// The exchange that evidence names: one of the run, or, with an index behind the last of those, the other side of one.
+    pub fn witness(&self, index: u32) -> Option<&Exchange> {
+        let beyond = (index as usize).checked_sub(self.exchanges.len());
+        match beyond.and_then(|number| u32::try_from(number).ok()) {
+            None => self.exchanges.get(index as usize),
+            Some(number) => self.hops.get(number).map(|behind| &behind.exchange),
+        }
     }
 
     /// When an event arrived, as well as the capture can say.
@@ -97,7 +116,7 @@ impl Capture {
 pub fn capture(mut exchanges: Vec<Exchange>) -> Capture {
     order::sort(&mut exchanges);
     let folded = fold::fold(&mut exchanges);
-    if !folded.is_empty() {
+    if !folded.sources.is_empty() {
         order::sort(&mut exchanges);
     }
     let index = CursorIndex::new(&exchanges);
@@ -112,7 +131,7 @@ pub fn capture(mut exchanges: Vec<Exchange>) -> Capture {
     let tools = tools(&exchanges);
     let initialized = exchanges.iter().enumerate().filter(|(_, x)| initializes(x) && x.session.is_none());
     let initialized = initialized.map(|(i, x)| ((Arc::clone(&x.endpoint), client_scope(x)), i as u32)).collect();
-    let usual = gateway::Usual::new(&exchanges);
+    let usual = gateway::Usual::new(&exchanges, &folded.hops);
     let with_sessions = seeds.iter().filter(|s| s.id.is_some()).map(|s| Arc::clone(&s.endpoint)).collect();
     let run = Run {
         exchanges: &exchanges,
@@ -131,8 +150,9 @@ pub fn capture(mut exchanges: Vec<Exchange>) -> Capture {
     let twins = twins::Twins::new(&exchanges, &sessions);
     let mut capture =
         Capture { twins, exchanges, sessions, homes, tools, clock, index, usual, ends, ..Capture::default() };
+    capture.hops = folded.hops;
     capture.beginnings = beginnings(&capture);
-    caveats::gather(&mut capture, &folded);
+    caveats::gather(&mut capture, &folded.sources);
     capture
 }
 

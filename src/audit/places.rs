@@ -27,8 +27,11 @@ pub fn extent(log: &EventLog, event: u32) -> Option<(u32, [u32; 2])> {
 
 /// When a fact was there, as well as the capture can say.
 pub fn time(capture: &Capture, at: Locus) -> Option<Time> {
-    let exchange = capture.exchanges.get(at.exchange as usize)?;
+    let exchange = capture.witness(at.exchange)?;
     match (at.part, at.event) {
+        (Part::Response, Some(event)) if at.exchange as usize >= capture.exchanges.len() => {
+            log(exchange).and_then(|log| log.time_of(event)).or(exchange.ended)
+        }
         (Part::Request, _) => exchange.sent,
         (Part::Response, None) => exchange.head.or(exchange.ended),
         (Part::Response, Some(event)) => capture.event_time(at.exchange, event),
@@ -37,7 +40,7 @@ pub fn time(capture: &Capture, at: Locus) -> Option<Time> {
 
 /// The evidence of a report.
 pub fn evidence(capture: &Capture, files: &[String], at: Locus, what: &str) -> Option<Evidence> {
-    let exchange = capture.exchanges.get(at.exchange as usize)?;
+    let exchange = capture.witness(at.exchange)?;
     let extent = at.event.and_then(|event| extent(log(exchange)?, event));
     Some(Evidence {
         file: file(files, exchange),

@@ -1,13 +1,14 @@
 //! What the capture does not show: shortcomings that reconstruction found, counted by input.
 
-use super::{Capture, Caveat, clock};
+use super::{Capture, Caveat, clock, hops::Differences};
 use crate::model::{Body, Content, Exchange, MediaType, Method, Missing, Resolved, Transport};
 use std::collections::BTreeMap;
 
 /// Adds the caveats of exchanges and sessions to the capture.
-pub fn gather(capture: &mut Capture, folded: &BTreeMap<u32, u64>) {
-    for (source, count) in folded {
-        let message = "this traffic was recorded at two points; what was seen twice counts once".to_owned();
+pub fn gather(capture: &mut Capture, folded: &BTreeMap<u32, (u64, Differences)>) {
+    for (source, (count, differences)) in folded {
+        let message = "this traffic was recorded at two points; what was seen twice counts once";
+        let message = format!("{message}{}", differences.words());
         capture.caveats.insert(("duplicate-viewpoint", *source), Caveat { count: *count, first: None, message });
     }
     let mut found: Vec<(&'static str, u32, &'static str)> = Vec::new();

@@ -4,9 +4,15 @@
 //! exchanges in the time that they share match one to one and in order, within two seconds of a constant clock shift.
 //! Equal exchanges within one recording are polls, and never fold.
 
-use super::introduce::answers;
-use crate::model::{Body, Exchange, Time, Vantage};
-use foldhash::HashMap;
+mod pair;
+
+use super::{
+    hops::{self, Differences, Hops},
+    introduce::answers,
+};
+use crate::model::{Body, Exchange, Vantage};
+use foldhash::{HashMap, HashSet};
+use pair::{contradict, merge, shift};
 use std::{
     collections::BTreeMap,
     hash::{DefaultHasher, Hash, Hasher},
@@ -25,13 +31,24 @@ type Recording = (u32, u64);
 /// Exchanges of one recording that equal exchanges of another, in pairs.
 struct Match {
     pairs: Vec<(usize, usize)>,
+    /// The same request, with another answer.
+    changed: Vec<(usize, usize)>,
     /// What the second clock shows more than the first, in microseconds.
     shift: i64,
 }
 
-/// Folds what was recorded twice. Gives how many exchanges of each source were folded away.
-pub fn fold(exchanges: &mut Vec<Exchange>) -> BTreeMap<u32, u64> {
-    let mut folded = BTreeMap::new();
+/// What was folded.
+#[derive(Default)]
+pub struct Folded {
+    /// By source: how many of its exchanges were folded away, and in what they differed.
+    pub sources: BTreeMap<u32, (u64, Differences)>,
+    /// The other sides of what something between changed.
+    pub hops: Hops,
+}
+
+/// Folds what was recorded twice.
+pub fn fold(exchanges: &mut Vec<Exchange>) -> Folded {
+    let mut folded = Folded::default();
     let recordings = recordings(exchanges);
     if recordings.len() < 2 {
         return folded;
@@ -43,10 +60,7 @@ pub fn fold(exchanges: &mut Vec<Exchange>) -> BTreeMap<u32, u64> {
             |list: &[usize], gone: &[bool]| -> Vec<usize> { list.iter().copied().filter(|i| !gone[*i]).collect() };
         let (kept, other) = (live(&recordings[&kept], &gone), live(&recordings[&other], &gone));
         let Some(found) = compare(exchanges, &kept, &other) else { continue };
-        join(exchanges, &other, &found, &mut gone);
-        for (_, index) in &found.pairs {
-            *folded.entry(exchanges[*index].at.source).or_insert(0) += 1;
-        }
+        join(exchanges, &other, &found, &mut gone, &mut folded);
     }
     let mut index = 0;
     exchanges.retain(|_| {
@@ -69,6 +83,14 @@ fn recordings(exchanges: &[Exchange]) -> BTreeMap<Recording, Vec<usize>> {
         recordings.entry((exchange.at.source, hop)).or_default().push(index);
     }
     recordings
+}
+
+/// As [`signature`], of the request alone: something between may have changed the answer.
+fn asked(exchange: &Exchange) -> u64 {
+    let messages: Vec<_> = exchange.messages().iter().map(|m| (&m.id, &m.method, m.payload)).collect();
+    let session = exchange.session.as_ref().map(|s| s.hash);
+    let cursor = exchange.cursor.as_ref().map(|c| c.id);
+    hashed((exchange.method, path(&exchange.endpoint), session, cursor, messages))
 }
 
 fn path(endpoint: &str) -> &str {
@@ -113,7 +135,10 @@ fn candidates(exchanges: &[Exchange], recordings: &BTreeMap<Recording, Vec<usize
 
 /// The first recording is nearer to the client than the second.
 fn is_nearer(exchanges: &[Exchange], a: &[usize], b: &[usize]) -> bool {
+    // Within one file the vantage says where the recorder stands on each hop, and not where the hop lies.
+    let one_file = exchanges[a[0]].at.source == exchanges[b[0]].at.source;
     let rank = |list: &[usize]| match exchanges[list[0]].vantage {
+        _ if one_file => 0,
         Vantage::Client => 0,
         Vantage::Proxy => 1,
         Vantage::Unknown => 2,
@@ -159,7 +184,44 @@ fn compare(exchanges: &[Exchange], a: &[usize], b: &[usize]) -> Option<Match> {
     let telling = pairs.iter().filter(|(i, _)| exchanges[*i].messages().iter().any(|m| m.id.is_some())).count();
     let least = if named { 2 } else { 3 };
     let shared = overlap(exchanges, a, b, shift);
-    (telling >= least && pairs.len() * 2 > shared).then_some(Match { pairs, shift })
+    if telling < least || pairs.len() * 2 <= shared {
+        return None;
+    }
+    let changed = changed(exchanges, a, b, &pairs, shift);
+    Some(Match { pairs, changed, shift })
+}
+
+/// Of what has no equal: the requests that stand once on each side, whose answers differ, or of which one is not there.
+fn changed(
+    exchanges: &[Exchange],
+    a: &[usize],
+    b: &[usize],
+    pairs: &[(usize, usize)],
+    shift: i64,
+) -> Vec<(usize, usize)> {
+    let matched: HashSet<usize> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
+    let mut sides: BTreeMap<u64, [Vec<usize>; 2]> = BTreeMap::new();
+    for (side, list) in [a, b].into_iter().enumerate() {
+        for &index in list.iter().filter(|i| !matched.contains(i)) {
+            let exchange = &exchanges[index];
+            if exchange.session.is_some()
+                && (exchange.cursor.is_some() || exchange.messages().iter().any(|m| m.id.is_some()))
+            {
+                sides.entry(asked(exchange)).or_default()[side].push(index);
+            }
+        }
+    }
+    let is_known = hops::nearer(exchanges, pairs).is_some();
+    let time = |index: usize| exchanges[index].sent.map(|t| t.0);
+    let alone = sides.into_values().filter_map(|[a, b]| match (&a[..], &b[..]) {
+        ([a], [b]) => Some((*a, *b)),
+        _ => None,
+    });
+    let near =
+        |(a, b): &(usize, usize)| time(*a).zip(time(*b)).is_some_and(|(a, b)| (b - shift - a).abs() <= TOLERANCE);
+    // Answers that differ can only be told where it is known which of them the client got.
+    let told = |(a, b): &(usize, usize)| is_known || !contradict(&exchanges[*a], &exchanges[*b]);
+    alone.filter(near).filter(told).collect()
 }
 
 /// Two records do not contradict each other: where both have answers, these are equal.
@@ -186,37 +248,33 @@ fn overlap(exchanges: &[Exchange], a: &[usize], b: &[usize], shift: i64) -> usiz
 }
 
 /// Folds the matched exchanges, and brings the rest of the second recording to the clock and the endpoint of the first.
-fn join(exchanges: &mut [Exchange], other: &[usize], found: &Match, gone: &mut [bool]) {
+/// Where the two differ, what the client got counts, and what was on the other side is kept beside it.
+fn join(exchanges: &mut [Exchange], other: &[usize], found: &Match, gone: &mut [bool], folded: &mut Folded) {
     let mut endpoints: HashMap<Arc<str>, Arc<str>> = HashMap::default();
-    for &(kept, folded) in &found.pairs {
-        gone[folded] = true;
-        endpoints.insert(Arc::clone(&exchanges[folded].endpoint), Arc::clone(&exchanges[kept].endpoint));
-        let lacks = matches!(exchanges[kept].response, Body::NotCaptured(_));
-        if lacks && !matches!(exchanges[folded].response, Body::NotCaptured(_)) {
-            let shifted = |time: Option<Time>| time.map(|t| t.plus(-found.shift));
-            exchanges[kept].response = exchanges[folded].response.clone();
-            exchanges[kept].end = exchanges[folded].end;
-            exchanges[kept].ended = shifted(exchanges[folded].ended);
-        }
-        if matches!(exchanges[kept].request, Body::NotCaptured(_)) {
-            exchanges[kept].request = exchanges[folded].request.clone();
-        }
+    let first_is_near = hops::nearer(exchanges, &found.pairs);
+    for &(kept, second) in found.pairs.iter().chain(&found.changed) {
+        let Ok([one, two]) = exchanges.get_disjoint_mut([kept, second]) else { continue };
+        gone[second] = true;
+        endpoints.insert(Arc::clone(&two.endpoint), Arc::clone(&one.endpoint));
+        shift(two, -found.shift);
+        let found = merge(one, two, first_is_near, &mut folded.hops);
+        let (count, differences) = folded.sources.entry(two.at.source).or_default();
+        *count += 1;
+        differences.add(found);
     }
     for &index in other.iter().filter(|i| !gone[**i]) {
         let exchange = &mut exchanges[index];
         if let Some(endpoint) = endpoints.get(&exchange.endpoint) {
             exchange.endpoint = Arc::clone(endpoint);
         }
-        for time in [&mut exchange.sent, &mut exchange.head, &mut exchange.ended] {
-            *time = time.map(|t| t.plus(-found.shift));
-        }
+        shift(exchange, -found.shift);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Address, Content, End, HeaderFacts, Method};
+    use crate::model::{Address, Content, End, HeaderFacts, Method, Time};
 
     fn exchange(source: u32, server: u64, sent: i64, status: u16) -> Exchange {
         Exchange {
@@ -246,7 +304,7 @@ mod tests {
     #[test]
     fn equal_polls_of_one_recording_never_fold() {
         let mut all: Vec<_> = (0..10).map(|i| exchange(0, 1, i * 1000, 200)).collect();
-        assert!(fold(&mut all).is_empty());
+        assert!(fold(&mut all).sources.is_empty());
         assert_eq!(all.len(), 10);
     }
 }

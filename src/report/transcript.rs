@@ -131,10 +131,11 @@ fn request_headers(exchange: &Exchange, texts: &IdTexts) -> Headers<'static> {
         line("mcp-protocol-version", version.to_string());
     }
     if let Some(id) = &exchange.session {
-        line("mcp-session-id", id.text.as_ref().map_or_else(|| id.to_string(), ToString::to_string));
+        line("mcp-session-id", body::session_name(id));
     }
     if let Some(cursor) = &exchange.cursor {
-        line("last-event-id", texts.name(cursor.id));
+        let own = exchange.session.as_ref().filter(|_| cursor.is_session_id).map(body::session_name);
+        line("last-event-id", own.unwrap_or_else(|| texts.name(cursor.id)));
     }
     let (method, name) = exchange.messages().first().map_or((None, None), |m| (m.method.as_deref(), m.name.as_deref()));
     let known = [

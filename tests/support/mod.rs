@@ -1,9 +1,12 @@
 //! What fixture tests share: reading transcripts with their expectations, and the findings of a capture.
 #![allow(dead_code, missing_docs)]
 
+pub mod har;
+pub mod said;
+
 use lastevent::{
     audit,
-    capture::{Context, Limits, digest::Names, transcript},
+    capture::{Context, FileFacts, Limits, RawExchange, digest::Names, transcript},
     model::{Exchange, Vantage},
     reconstruct::{self, Capture},
     redact::Key,
@@ -75,11 +78,25 @@ pub fn fixtures(folder: &str) -> Vec<Fixture> {
     paths.iter().map(|p| Fixture::read(p)).collect()
 }
 
+/// What readers need beside the bytes, as a run without options gives it.
+pub fn with_context<T>(act: impl FnOnce(&Context<'_>) -> T) -> T {
+    let (key, names, consumed) = (Key::new(None, false), Names::default(), AtomicU64::new(0));
+    act(&Context { key: &key, limits: Limits::default(), names: &names, consumed: &consumed, vantage: None })
+}
+
 /// The facts of a transcript.
 pub fn exchanges(text: &str) -> Result<Vec<Exchange>, String> {
-    let (key, names, consumed) = (Key::new(None, false), Names::default(), AtomicU64::new(0));
-    let context = Context { key: &key, limits: Limits::default(), names: &names, consumed: &consumed, vantage: None };
-    transcript::read(&context, &mut text.as_bytes()).map(|facts| facts.exchanges).map_err(|e| e.to_string())
+    let read = with_context(|context| transcript::read(context, &mut text.as_bytes()));
+    read.map(|facts| facts.exchanges).map_err(|e| e.to_string())
+}
+
+/// The facts of exchanges that were read or made elsewhere.
+pub fn digested(vantage: Vantage, raws: &[RawExchange<'_>]) -> Vec<Exchange> {
+    with_context(|context| {
+        let mut facts = FileFacts { vantage, ..FileFacts::default() };
+        raws.iter().for_each(|raw| facts.push(context, raw));
+        facts.exchanges
+    })
 }
 
 /// Reconstructs and judges.

@@ -3,7 +3,7 @@
 use super::message;
 use crate::{
     audit::IdTexts,
-    model::{EventFact, EventFlags, EventKind, EventLog, Exchange, Time},
+    model::{EventFact, EventFlags, EventKind, EventLog, Exchange, SessionId, Time},
 };
 
 /// The text of an event stream, and when its parts arrived.
@@ -14,6 +14,11 @@ pub struct Written {
     pub marks: Vec<(u64, Time)>,
     /// So many bytes of it the client provably received.
     pub received: Option<u64>,
+}
+
+/// The text of a session id, where the user asked for it, or else its pseudonym.
+pub fn session_name(id: &SessionId) -> String {
+    id.text.as_ref().map_or_else(|| id.to_string(), ToString::to_string)
 }
 
 /// Writes the blocks of a log.
@@ -53,7 +58,10 @@ fn block(out: &mut String, exchange: &Exchange, log: &EventLog, event: u32, fact
         out.push_str("id:\n");
     }
     if let Some(id) = fact.explicit_id() {
-        out.push_str(&format!("id: {}\n", texts.name(id)));
+        // An id that is the session's own stays that.
+        let session = exchange.session.as_ref().or(exchange.issued.as_ref());
+        let own = session.filter(|_| fact.flags.contains(EventFlags::ID_IS_SESSION)).map(session_name);
+        out.push_str(&format!("id: {}\n", own.unwrap_or_else(|| texts.name(id))));
     }
     if fact.flags.contains(EventFlags::HAS_RETRY) {
         let at = log.retries.partition_point(|(e, _)| *e < event);

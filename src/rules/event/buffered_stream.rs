@@ -3,6 +3,7 @@
 use crate::{
     evidence::Locus,
     model::{Leg, OpenedBy, RequestState, Stream},
+    reconstruct::hops,
     rules::{Case, Certainty, Check, EVERY, Family, Finding, Party, Rule, Severity, Threshold, case::SECOND},
 };
 
@@ -30,16 +31,70 @@ const EVENTS: usize = 3;
 fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
     for (number, stream) in case.session.streams.iter().enumerate().filter(|(_, s)| s.opened_by == OpenedBy::Post) {
         for leg in stream.legs.iter().filter(|leg| leg.cursor.is_none()) {
-            found.extend(judge(case, number as u32, stream, leg));
+            let held = held_back(case, leg).map(|(_, held)| held);
+            let seen = held.is_some() || case.capture.hops.is_prompt(case.exchange(leg.exchange));
+            found.extend(match held {
+                Some(held) if held >= wait(case) => withheld(case, number as u32, stream, leg),
+                _ => judge(case, number as u32, stream, leg).map(|finding| acquit(finding, seen)),
+            });
         }
     }
+}
+
+/// How long the first event must be under way before that says anything, in microseconds.
+fn wait(case: &Case<'_>) -> i64 {
+    (case.thresholds.get(&RULE, "wait") * SECOND as f64) as i64
+}
+
+/// How much earlier the events were on the server's side, where a recording shows that.
+fn held_back(case: &Case<'_>, leg: &Leg) -> Option<(u32, i64)> {
+    let exchange = case.exchange(leg.exchange);
+    let (other, behind) = case.capture.behind(exchange)?;
+    Some((other, hops::held_back(exchange, &behind.exchange)?))
+}
+
+/// What came late on the server's side already was not held back behind it.
+fn acquit(mut finding: Finding, was_late: bool) -> Finding {
+    if was_late {
+        finding.party = Party::Server;
+        finding.message =
+            finding.message.replace("the stream was buffered on its way", "so they were on the server's side");
+        finding.assumptions = vec!["nothing stands between the recording on the server's side and the server".into()];
+        finding.remedy = Some("servers: write each event when it happens, and flush it".into());
+    }
+    finding
+}
+
+/// Two recordings show the stream before and behind what held it back.
+fn withheld(case: &Case<'_>, number: u32, stream: &Stream, leg: &Leg) -> Option<Finding> {
+    let (other, held) = held_back(case, leg)?;
+    let (_, behind) = case.capture.behind(case.exchange(leg.exchange))?;
+    let request = stream.requests.first().copied();
+    let message = format!("events were held back for up to {} ms between server and client", held / 1000);
+    let finding = case
+        .finding(&RULE, Party::Proxy, message, Locus::response(leg.exchange), "the stream on the client's side")
+        .and(Locus::response(other), "the same stream on the server's side")
+        .kind("held-back")
+        .of_request(request)
+        .of_stream(number)
+        .severity(if died(case, request) { Severity::Error } else { Severity::Warning });
+    Some(if behind.one_clock {
+        finding
+    } else {
+        finding.assuming(Certainty::Likely, "the clocks of the two recorders differ by a constant")
+    })
+}
+
+/// The request was never answered.
+fn died(case: &Case<'_>, request: Option<u32>) -> bool {
+    request.is_some_and(|r| matches!(case.request(r).state, RequestState::Open | RequestState::Cancelled))
 }
 
 fn judge(case: &Case<'_>, number: u32, stream: &Stream, leg: &Leg) -> Option<Finding> {
     let exchange = case.exchange(leg.exchange);
     let log = case.log(leg.exchange).filter(|l| l.message_count() >= EVENTS)?;
     let sent = exchange.sent?;
-    let limit = (case.thresholds.get(&RULE, "wait") * SECOND as f64) as i64;
+    let limit = wait(case);
     let share = case.thresholds.get(&RULE, "burst");
     // With times inside the body they decide; else only the time of the head and that of the end are known.
     let timed = !log.times.is_empty();
@@ -56,7 +111,6 @@ fn judge(case: &Case<'_>, number: u32, stream: &Stream, leg: &Leg) -> Option<Fin
         return None;
     }
     let request = stream.requests.first().copied();
-    let died = request.is_some_and(|r| matches!(case.request(r).state, RequestState::Open | RequestState::Cancelled));
     let message = format!(
         "{} events arrived within {} ms, {} ms after the request: the stream was buffered on its way",
         log.events.len(),
@@ -68,7 +122,7 @@ fn judge(case: &Case<'_>, number: u32, stream: &Stream, leg: &Leg) -> Option<Fin
         .and(Locus::request(leg.exchange), "the request")
         .of_request(request)
         .of_stream(number)
-        .severity(if died { Severity::Error } else { Severity::Warning });
+        .severity(if died(case, request) { Severity::Error } else { Severity::Warning });
     Some(if timed {
         finding.assuming(Certainty::Likely, "the server wrote its progress when it happened")
     } else {

@@ -32,9 +32,17 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
         "{status} was answered by an intermediary, {} time(s); it says nothing about the session",
         answers.len()
     );
-    found.push(
-        case.finding(&RULE, Party::Proxy, message, Locus::response(first), "no body and no headers of this MCP server")
+    let finding = |what| {
+        case.finding(&RULE, Party::Proxy, message, Locus::response(first), what)
             .counting(answers.len(), answers.iter().copied())
-            .assuming(Certainty::Likely, "the MCP server does not write such answers itself"),
+    };
+    found.push(
+        match case.capture.behind(case.exchange(first)).filter(|(_, far)| far.exchange.status != Some(status)) {
+            Some((other, _)) => finding("what the client was answered")
+                .and(Locus::response(other), "what the server answered to the same request")
+                .kind("status-changed"),
+            None => finding("no body and no headers of this MCP server")
+                .assuming(Certainty::Likely, "the MCP server does not write such answers itself"),
+        },
     );
 }

@@ -4,6 +4,7 @@ use super::reconnect_storm;
 use crate::{
     evidence::Locus,
     model::{EventFact, Leg, LegEnd, OpenedBy, Receipt, Stream},
+    reconstruct::hops,
     rules::{Case, Check, Family, Finding, Party, Rule, Severity},
 };
 use foldhash::HashSet;
@@ -48,7 +49,11 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
 
 /// It ended in good order after an id, and without `retry`.
 fn is_close(case: &Case<'_>, leg: &Leg) -> bool {
-    let whole = leg.end == LegEnd::Clean && case.exchange(leg.exchange).response.is_whole();
+    let exchange = case.exchange(leg.exchange);
+    // Where the other side of the connection held more, it was not the server that closed it.
+    let cut_between =
+        case.capture.behind(exchange).is_some_and(|(_, far)| !hops::missing(exchange, &far.exchange).is_empty());
+    let whole = leg.end == LegEnd::Clean && exchange.response.is_whole() && !cut_between;
     let polls = |log: &crate::model::EventLog| {
         log.retries.is_empty() && log.events.iter().any(|e| EventFact::explicit_id(e).is_some())
     };

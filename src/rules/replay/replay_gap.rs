@@ -1,5 +1,6 @@
 //! replay-gap: a replay left out events that the server had produced after the cursor.
 
+mod between;
 mod density;
 
 use crate::{
@@ -13,11 +14,11 @@ use foldhash::HashMap;
 pub static RULE: Rule = Rule {
     id: "replay-gap",
     family: Family::Replay,
-    summary: "a replay skipped events that came after the cursor",
+    summary: "a replay skipped events that came after the cursor, or something between lost them",
     severity: Severity::Warning,
     since: "0.1.0",
     eras: STREAMABLE,
-    suppresses: &[],
+    suppresses: &["request-never-answered"],
     thresholds: &[],
     remedy: "servers: replay in the order of sending, and refuse a cursor whose successors are no longer all there",
     page: include_str!("replay_gap.md"),
@@ -45,7 +46,11 @@ struct Gap {
 }
 
 fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
-    if !case.is_streamable() || case.session.resumptions.is_empty() {
+    if !case.is_streamable() {
+        return;
+    }
+    between::check(case, found);
+    if case.session.resumptions.is_empty() {
         return;
     }
     let mut own = Vec::new();

@@ -4,7 +4,7 @@ use crate::{
     evidence::Locus,
     model::{Content, EventId, Exchange, HeaderFlags, MediaType, Resumption},
     reconstruct::is_open_stream,
-    rules::{Case, Check, Family, Finding, Party, Rule, STREAMABLE, Severity, Threshold},
+    rules::{Case, Check, Family, Finding, Party, Rule, STREAMABLE, Severity, Threshold, case::SECOND},
 };
 use foldhash::{HashMap, HashSet};
 
@@ -99,8 +99,8 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
         for run in answers.chunk_by(|a, b| a.1 == b.1) {
             let Some(kind) = run[0].1 else { continue };
             let last = run[run.len() - 1].0;
-            // A redirect that was followed to a stream is no fault.
-            if kind == Kind::Redirect && followed.contains(&last.exchange) {
+            // A redirect that was followed to a stream is no fault; nor is one that may still be followed.
+            if kind == Kind::Redirect && (followed.contains(&last.exchange) || is_fresh(case, last.exchange)) {
                 continue;
             }
             let severity =
@@ -108,6 +108,16 @@ fn check(case: &Case<'_>, found: &mut Vec<Finding>) {
             found.push(report(case, kind, run, severity));
         }
     }
+}
+
+/// How long a client may take to follow a redirect, in microseconds.
+const FOLLOWED_WITHIN: i64 = 2 * SECOND;
+
+/// The capture ends so soon after an answer that what the client made of it cannot be seen.
+fn is_fresh(case: &Case<'_>, resume: u32) -> bool {
+    let exchange = case.exchange(resume);
+    let answered = exchange.ended.or(exchange.head).or(exchange.sent);
+    answered.zip(case.capture.ends()).is_some_and(|(answered, ends)| ends.since(answered) < FOLLOWED_WITHIN)
 }
 
 /// The resumes after which the next one with the same cursor got its stream.

@@ -3,7 +3,7 @@
 use crate::{
     evidence::Locus,
     model::{Exchange, Method, Time},
-    rules::{Case, Check, Family, Finding, Party, Rule, STREAMABLE, Severity, Threshold},
+    rules::{Case, Certainty, Check, Family, Finding, Party, Rule, STREAMABLE, Severity, Threshold},
 };
 
 /// The rule.
@@ -83,9 +83,18 @@ fn after_404(case: &Case<'_>, found: &mut Vec<Finding>) {
     let exchange = case.exchange(death);
     let end = exchange.ended.or(exchange.head).or(exchange.sent);
     let uses = uses(case, death, end, (case.thresholds.get(&RULE, "grace") * 1000.0) as i64);
-    if let Some(&first) = uses.first() {
-        found.push(report(case, "after-404", death, first, &uses, Severity::Error));
-    }
+    let Some(&first) = uses.first() else { return };
+    let report = report(case, "after-404", death, first, &uses, Severity::Error);
+    let status = |x: u32| case.exchange(x).status;
+    // A resume may be refused for its cursor: only what has none, and the client's silence, prove more.
+    let of_cursors = [death].iter().chain(&uses).all(|x| case.exchange(*x).cursor.is_some() || status(*x).is_none());
+    found.push(if uses.iter().all(|x| status(*x).is_none()) {
+        report.assuming(Certainty::Possible, "the answers, which the capture lacks, refuse the session again")
+    } else if of_cursors {
+        report.assuming(Certainty::Possible, "the 404 speaks of the session, and not of the cursor")
+    } else {
+        report
+    });
 }
 
 fn report(case: &Case<'_>, kind: &'static str, death: u32, first: u32, uses: &[u32], severity: Severity) -> Finding {

@@ -107,6 +107,12 @@ fn missing(capture: &Capture, index: u32, session: &Session, issued: &[u32]) -> 
         .and(Locus::response(first), "the session id was issued here")
         .severity(Severity::Error)
         .counting(lacking.len(), lacking.iter().copied());
+    // A request that is still to be answered may be refused for want of authentication, and sent again in full.
+    let report = if lacking.iter().all(|x| capture.exchange(*x).status.is_none()) {
+        report.assuming(Certainty::Possible, "the server took the requests, whose answers the capture lacks")
+    } else {
+        report
+    };
     let by_auth = capture.exchange(example).headers.auth.is_some();
     Some(if by_auth || refused(capture.exchange(example)) {
         report

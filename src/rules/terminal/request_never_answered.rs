@@ -87,6 +87,14 @@ fn judge(case: &Case<'_>, number: u32, request: &Request) -> Option<Finding> {
         .of_request(number)
         .of_stream(request.stream)
         .severity(severity);
+    // A resume may be refused for its cursor; a client that initializes again took it otherwise.
+    let gone = case.session.ended_by == Some(since) && case.session.end == SessionEnd::Gone;
+    let of_cursor = gone && case.exchange(since).cursor.is_some() && case.reinitialized_after(since).is_none();
+    let finding = if of_cursor {
+        finding.assuming(Certainty::Possible, "the 404 speaks of the session, and not of the cursor")
+    } else {
+        finding
+    };
     Some(if clean {
         finding
     } else {
