@@ -30,8 +30,9 @@ fn as_rows_everything_is_found_again() {
     for fixture in fixtures("") {
         let exchanges = fixture.exchanges();
         let origin = Origin { file: name(&fixture), format: Some("transcript".into()), recorder: None };
-        let mut text = String::new();
+        let mut text = Vec::new();
         rows::write(&mut text, &origin, 7, &BTreeMap::new(), &exchanges).unwrap();
+        let text = String::from_utf8(text).unwrap();
         let mut lines: Vec<&str> = text.lines().collect();
         lines.sort_unstable();
         let sorted = lines.join("\n");
