@@ -1,6 +1,9 @@
 //! Which findings are reported: never what is reconstructed, and after suppression.
 
-use super::report::{Finding, Report, Severities};
+use super::{
+    report::{Finding, Report, Severities},
+    run::Judged,
+};
 use crate::{
     audit::stamp::Stamp,
     redact::Key,
@@ -55,6 +58,17 @@ impl Filter {
         report.summary.findings = Severities::count(&report.findings);
     }
 
+    /// The options that name sessions or endpoints of which the captures have none: mistyped, as a rule.
+    pub fn unmatched<'f>(&'f self, judged: &[Judged], key: &Key) -> Vec<(&'static str, &'f str)> {
+        let sessions = || judged.iter().flat_map(|j| &j.capture.sessions);
+        let session = self
+            .session
+            .as_deref()
+            .filter(|meant| !sessions().any(|s| is_session(meant, &format!("s_{:016x}", s.label), key)));
+        let endpoint = self.endpoint.as_deref().filter(|pattern| !sessions().any(|s| glob(pattern, &s.endpoint)));
+        session.map(|s| ("--session", s)).into_iter().chain(endpoint.map(|e| ("--endpoint", e))).collect()
+    }
+
     fn takes(&self, rule: &str, family: &str) -> bool {
         let named = |list: &[String]| list.iter().any(|n| n == rule || n == family);
         (self.select.is_empty() || named(&self.select)) && !named(&self.ignore)
@@ -73,7 +87,7 @@ impl Filter {
 
 /// A session's pseudonym is the one meant: by its beginning, or by the real id that it stands for.
 pub fn is_session(meant: &str, pseudonym: &str, key: &Key) -> bool {
-    (meant.len() > 2 && pseudonym.starts_with(meant))
+    (meant.starts_with("s_") && pseudonym.starts_with(meant))
         || pseudonym == format!("s_{:016x}", key.hash(b's', meant.as_bytes()))
 }
 
@@ -164,7 +178,7 @@ mod tests {
         assert!(is_session(&pseudonym, &pseudonym, &key));
         assert!(is_session(&pseudonym[..10], &pseudonym, &key));
         assert!(is_session("real", &pseudonym, &key));
-        assert!(!is_session("s_", &pseudonym, &key));
+        assert!(is_session("s_", &pseudonym, &key));
         assert!(!is_session("other", &pseudonym, &key));
     }
 }

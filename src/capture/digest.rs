@@ -27,6 +27,9 @@ use std::sync::Arc;
 pub fn exchange(context: &Context<'_>, raw: &RawExchange<'_>, vantage: Vantage) -> Option<Exchange> {
     let method = method(&raw.method)?;
     let key = context.key;
+    if endpoint::is_discovery(&raw.url) {
+        return None;
+    }
     let place = endpoint::parse(&raw.url, key, context.names);
     let session_text = header(&raw.request_headers, "mcp-session-id").map(str::trim).filter(|s| !s.is_empty());
     let issued_text = header(&raw.response_headers, "mcp-session-id").map(str::trim).filter(|s| !s.is_empty());

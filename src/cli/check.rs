@@ -1,6 +1,7 @@
 //! `check`: what went wrong.
 
 use super::{
+    console,
     exit::Exit,
     inputs::{self, Reading},
     options::{Asked, InputOptions, OutputOptions, certainty, severity, severity_or_never},
@@ -137,6 +138,9 @@ impl Check {
         let captures = audit::captures(std::mem::take(&mut reading.exchanges), self.input.isolate);
         let judged = audit::judge(captures, &thresholds);
         let mut report = audit::report(&judged, &run);
+        for (option, value) in filter.unmatched(&judged, &key) {
+            console::note(&format!("warning: no session matches {option} '{value}'"));
+        }
         // The report stands on its own; what it was made from is much larger.
         drop(judged);
         filter.apply(&mut report, &key);

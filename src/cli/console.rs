@@ -13,7 +13,7 @@ pub fn error(text: &str) {
     }
 }
 
-/// Something that was asked for with `-v`.
+/// Something that is no error: asked for with `-v`, or a likely slip of the user's.
 pub fn note(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", escape::terminal(text));
 }

@@ -123,7 +123,8 @@ impl<'r> Builder<'r> {
         for message in exchange.messages().iter().filter(|m| m.kind == MessageKind::Request) {
             let at = Locus::request(index);
             let number = self.request(message, Direction::Client, at, exchange.sent);
-            let refused = exchange.status.filter(|s| *s >= 400);
+            // A redirected request is sent again to where it belongs.
+            let refused = exchange.status.filter(|s| *s >= 300);
             let request = &mut self.session.requests[number as usize];
             request.refused = refused;
             if exchange.is_modern() {

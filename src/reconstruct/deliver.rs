@@ -5,7 +5,7 @@ use super::{
     clock::{self, Clock},
 };
 use crate::{
-    evidence::Locus,
+    evidence::{Locus, Part},
     model::{Content, Direction, EventFact, EventId, Message, MessageKind, Receipt, Reply, Terminal, Time},
 };
 use std::sync::Arc;
@@ -99,6 +99,10 @@ impl Builder<'_> {
     }
 
     fn request_of(&self, id: &Arc<str>, direction: Direction, at: &Arrival) -> Option<u32> {
+        let refusal = self.exchange(at.at.exchange).status.is_some_and(|status| status >= 400);
+        if refusal && direction == Direction::Client && at.at.part == Part::Response {
+            return self.refused(id, at.at.exchange);
+        }
         let same = self.by_id.get(&(direction, Arc::clone(id)))?;
         let requests = &self.session.requests;
         let exchange = at.at.exchange;
@@ -124,6 +128,19 @@ impl Builder<'_> {
         }
         let sent = || newest(same.partition_point(before));
         own.or_else(sent).or_else(|| same.iter().take(MOST_OTHERS).find(other_clock)).copied()
+    }
+
+    /// The request that a 4xx or 5xx body answers: one of its own exchange, whatever id servers put there.
+    fn refused(&self, id: &str, exchange: u32) -> Option<u32> {
+        let requests = &self.session.requests;
+        let first = requests.partition_point(|r| r.direction == Direction::Client && r.at.exchange < exchange);
+        let own = |number: &usize| {
+            let request = &requests[*number];
+            request.direction == Direction::Client && request.at.exchange == exchange
+        };
+        let own: Vec<usize> = (first..requests.len()).take_while(own).collect();
+        let named = own.iter().find(|number| &*requests[**number].id == id);
+        named.or(if own.len() == 1 { own.first() } else { None }).map(|number| *number as u32)
     }
 
     /// An open request of the exchange has the same id but for its type: `"1"` and `1`.

@@ -162,6 +162,9 @@ fn compare(exchanges: &[Exchange], a: &[usize], b: &[usize]) -> Option<Match> {
     let mut shifts: Vec<i64> = unique.filter_map(|(a, b)| Some(time(b[0])? - time(a[0])?)).collect();
     shifts.sort_unstable();
     let shift = *shifts.get(shifts.len() / 2)?;
+    if apart(exchanges, a, b) {
+        return None;
+    }
     let mut pairs = Vec::new();
     for (left, right) in by_signature.values() {
         let mut right = right.iter().copied().peekable();
@@ -245,6 +248,20 @@ fn overlap(exchanges: &[Exchange], a: &[usize], b: &[usize], shift: i64) -> usiz
         list.iter().filter(|i| exchanges[**i].sent.is_some_and(|t| (low..=high).contains(&(t.0 - shift)))).count()
     };
     within(a, 0).min(within(b, shift))
+}
+
+/// By their own clocks the two were not recorded at the same time: a run that was repeated is no second viewpoint.
+fn apart(exchanges: &[Exchange], a: &[usize], b: &[usize]) -> bool {
+    let span = |list: &[usize]| {
+        let of = |i: &usize| {
+            let sent = exchanges[*i].sent?.0;
+            Some((sent, exchanges[*i].ended.map_or(sent, |ended| ended.0)))
+        };
+        let times = list.iter().filter_map(of);
+        times.fold((i64::MAX, i64::MIN), |(low, high), (from, to)| (low.min(from), high.max(to)))
+    };
+    let ((a0, a1), (b0, b1)) = (span(a), span(b));
+    a0.max(b0) - TOLERANCE > a1.min(b1) + TOLERANCE
 }
 
 /// Folds the matched exchanges, and brings the rest of the second recording to the clock and the endpoint of the first.

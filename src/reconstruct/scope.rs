@@ -79,7 +79,9 @@ pub fn sessions(exchanges: &[Exchange]) -> Vec<Seed> {
         let starts = initializes(exchange);
         let scope = client_scope(exchange);
         let mut endpoint = Arc::clone(&exchange.endpoint);
-        let mut id = exchange.session.as_ref().or(if starts { exchange.issued.as_ref() } else { None });
+        // An `initialize` belongs to the session that it begins, also where it still carries the id of another one.
+        let begun = if starts { exchange.issued.as_ref() } else { None };
+        let mut id = begun.or(exchange.session.as_ref());
         let mut transport = Transport::Streamable;
         if exchange.method == Method::Message {
             transport = Transport::Messages;

@@ -24,6 +24,12 @@ pub fn parse(url: &str, key: &Key, names: &Names) -> Endpoint {
     Endpoint { name: names.place(place, || safe(place, key)), session }
 }
 
+/// Metadata of servers and their authorization, which is no MCP whatever headers ask for it (reconstruction.md, Scopes 2).
+pub fn is_discovery(url: &str) -> bool {
+    let place = url.split(['?', '#']).next().unwrap_or_default();
+    place.split('/').skip(1).any(|segment| segment == ".well-known")
+}
+
 /// The place that a reference (as in a legacy `endpoint` event) names, seen from a base endpoint.
 pub fn join(base: &str, reference: &str) -> String {
     if reference.contains("://") {
@@ -39,6 +45,11 @@ pub fn join(base: &str, reference: &str) -> String {
 }
 
 fn safe(place: &str, key: &Key) -> String {
+    // Servers redirect one of the two spellings to the other.
+    let place = place
+        .strip_suffix('/')
+        .filter(|rest| rest[rest.find("://").map_or(0, |at| at + 3)..].contains('/'))
+        .unwrap_or(place);
     let authority = place.find("://").map_or(0, |at| at + 3);
     let path = place[authority..].find('/').map_or(place.len(), |at| authority + at);
     let mut out = String::with_capacity(place.len());

@@ -112,7 +112,7 @@ fn about(finding: &Finding) -> String {
         Party::Client => "the client's fault".to_owned(),
         Party::Server => "the server's fault".to_owned(),
         Party::Proxy => "an intermediary's fault".to_owned(),
-        Party::Unknown => "nobody's fault for certain".to_owned(),
+        Party::Unknown => "whose fault is not known".to_owned(),
     });
     parts.extend(finding.session_id.as_ref().or(finding.session.as_ref()).map(|s| format!("session {s}")));
     parts.extend(finding.endpoint.clone());

@@ -3,7 +3,7 @@
 use super::ambiguous_empty_replay::is_empty;
 use crate::{
     evidence::Locus,
-    model::{End, OpenedBy, RequestState, Resumption},
+    model::{End, OpenedBy, RequestState, Resolved, Resumption},
     reconstruct::{clock, is_open_stream},
     rules::{Case, Certainty, Check, Family, Finding, Party, Rule, STREAMABLE, Severity, Threshold, case::SECOND},
 };
@@ -103,6 +103,10 @@ fn report(case: &Case<'_>, stream: u32, request: u32, resumption: &Resumption, u
             Certainty::Likely,
             "the client did not report the loss to its caller, which leaves no trace on the wire",
         );
+    if resumption.resolved == Resolved::Temporal {
+        let why = "the cursor belongs to the only stream that could be meant";
+        return finding.severity(Severity::Warning).assuming(Certainty::Possible, why);
+    }
     if noticed {
         let why = "a later call of the same tool was not made because the loss was noticed";
         return finding.severity(Severity::Warning).assuming(Certainty::Possible, why);

@@ -69,11 +69,18 @@ fn check(capture: &Capture, _: &Thresholds, found: &mut Vec<Finding>) {
             let pair = [pair[0].1, pair[1].1];
             let (first, second) = (request(pair[0]), request(pair[1]));
             let same_id = pair[0].0 == pair[1].0 && first.id == second.id && first.era < Era::Modern2026;
-            if !same_id && interrupted(capture, pair[0].0, first, second) {
+            if !same_id && one_client(capture, pair, second) && interrupted(capture, pair[0].0, first, second) {
                 found.push(report(capture, pair[0], pair[1], &unlisted));
             }
         }
     }
+}
+
+/// Nothing shows that two clients made the calls: a client that begins a session anew does not use the one before.
+fn one_client(capture: &Capture, [first, second]: [Place; 2], again: &Request) -> bool {
+    let former = &capture.sessions[first.0 as usize];
+    let later = former.exchanges.last().is_some_and(|x| *x > again.at.exchange);
+    first.0 == second.0 || former.era >= Era::Modern2026 || !later
 }
 
 /// The first call was cut off, its fate unknown, when the second was sent.
@@ -84,7 +91,12 @@ fn interrupted(capture: &Capture, session: u32, first: &Request, second: &Reques
         .terminals
         .iter()
         .any(|t| t.time.zip(sent).is_none_or(|(t, sent)| t <= sent) && t.at.exchange <= second.at.exchange);
-    if !may_have_run || answered {
+    // Whoever resumed the call, and got its answer, did not give it up.
+    let resumed = first.terminals.iter().any(|t| {
+        let by = capture.exchange(t.at.exchange);
+        t.at.exchange > second.at.exchange && by.cursor.is_some()
+    });
+    if !may_have_run || answered || resumed {
         return false;
     }
     // Its connection, or the last one that resumed it, had ended: two equal calls at once are no re-issue.
