@@ -200,3 +200,22 @@ fn a_folder_with_several_recordings_of_one_conversation_counts_it_once() {
     assert_eq!(report["summary"]["resumptions"], 24);
     assert!(list(&report, "caveats").iter().any(|c| c["caveat"] == "duplicate-viewpoint"));
 }
+
+/// The rules that accuse somebody, without their certainty.
+fn accused(report: &Value) -> BTreeSet<String> {
+    let loud = list(report, "findings").iter().filter(|f| f["severity"] != "note");
+    loud.map(|f| f["rule"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn all_recordings_of_a_conversation_together_accuse_nobody_that_none_of_them_accuses() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/captures");
+    for folder in fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()) {
+        let truth = read(&folder.join("truth.json"));
+        let files = list(&truth, "captures").iter().map(|c| folder.join(c["file"].as_str().unwrap()));
+        let check = |path: &Path| accused(&lastevent(&["check", "--format", "json", "--exit-zero"], path));
+        let alone: BTreeSet<String> = files.filter(|f| f.exists()).flat_map(|f| check(&f)).collect();
+        let together = check(&folder);
+        assert!(together.is_subset(&alone), "{}: {:?}", folder.display(), together.difference(&alone));
+    }
+}

@@ -57,12 +57,42 @@ pub fn merge(one: &mut Exchange, two: &mut Exchange, first_is_near: Option<bool>
     found
 }
 
-/// Moves all times of an exchange, in microseconds.
-pub fn shift(exchange: &mut Exchange, by: i64) {
-    for time in [&mut exchange.sent, &mut exchange.head, &mut exchange.ended] {
-        *time = time.map(|t| t.plus(by));
+/// Where each exchange of a run has gone, and how far its times were moved.
+pub struct Places {
+    /// By exchange: the one that it was folded into; itself while it was not.
+    pub into: Vec<usize>,
+    /// By exchange: what was taken from its times, in microseconds.
+    pub moved: Vec<i64>,
+}
+
+impl Places {
+    /// Every exchange of a run, where it is.
+    pub fn new(count: usize) -> Self {
+        Self { into: (0..count).collect(), moved: vec![0; count] }
     }
-    if let Body::Partial(Content::Events(log), _) | Body::Complete(Content::Events(log)) = &mut exchange.response {
-        log.times.iter_mut().for_each(|time| *time = time.plus(by));
+
+    /// It was folded into another one.
+    pub fn is_gone(&self, index: usize) -> bool {
+        self.into[index] != index
+    }
+
+    /// The exchange that stands for it.
+    pub fn of(&self, mut index: usize) -> usize {
+        while self.into[index] != index {
+            index = self.into[index];
+        }
+        index
+    }
+
+    /// Takes so much from the times of an exchange in all, in microseconds.
+    pub fn shift(&mut self, index: usize, exchange: &mut Exchange, by: i64) {
+        let by = -(by - self.moved[index]);
+        self.moved[index] -= by;
+        for time in [&mut exchange.sent, &mut exchange.head, &mut exchange.ended] {
+            *time = time.map(|t| t.plus(by));
+        }
+        if let Body::Partial(Content::Events(log), _) | Body::Complete(Content::Events(log)) = &mut exchange.response {
+            log.times.iter_mut().for_each(|time| *time = time.plus(by));
+        }
     }
 }
