@@ -2,8 +2,8 @@
 
 use crate::{
     evidence::Locus,
-    model::{Direction, Era, Id128, Reply, Request, RequestState, Transport},
-    reconstruct::Capture,
+    model::{Direction, Era, Id128, Leg, LegEnd, Reply, Request, RequestState, Terminal, Transport},
+    reconstruct::{Capture, clock},
     rules::{Certainty, Check, EVERY, Evidence, Family, Finding, Party, Rule, Severity, Thresholds},
 };
 use foldhash::{HashSet, fast::RandomState};
@@ -91,12 +91,7 @@ fn interrupted(capture: &Capture, session: u32, first: &Request, second: &Reques
         .terminals
         .iter()
         .any(|t| t.time.zip(sent).is_none_or(|(t, sent)| t <= sent) && t.at.exchange <= second.at.exchange);
-    // Whoever resumed the call, and got its answer, did not give it up.
-    let resumed = first.terminals.iter().any(|t| {
-        let by = capture.exchange(t.at.exchange);
-        t.at.exchange > second.at.exchange && by.cursor.is_some()
-    });
-    if !may_have_run || answered || resumed {
+    if !may_have_run || answered || polled(capture, session, first, second) {
         return false;
     }
     // Its connection, or the last one that resumed it, had ended: two equal calls at once are no re-issue.
@@ -114,6 +109,20 @@ fn interrupted(capture: &Capture, session: u32, first: &Request, second: &Reques
         });
     let ended = exchange.ended.zip(sent).map_or(exchange.end != crate::model::End::Open, |(ended, sent)| ended <= sent);
     ended && !unknown
+}
+
+/// The server closed the first call's stream with an invitation to come again (`retry`), and the client came and got the
+/// answer: nothing was interrupted.
+fn polled(capture: &Capture, session: u32, first: &Request, second: &Request) -> bool {
+    let facts = &capture.sessions[session as usize];
+    let legs = first.stream.map_or(&[][..], |s| facts.streams[s as usize].legs.as_slice());
+    let invites = |leg: &Leg| {
+        let log = clock::log(capture.exchange(leg.exchange));
+        leg.end != LegEnd::Abrupt && log.is_some_and(|log| !log.retries.is_empty())
+    };
+    let came_back = |t: &Terminal| capture.exchange(t.at.exchange).cursor.is_some();
+    let mut before = legs.iter().rev().filter(|leg| leg.exchange < second.at.exchange);
+    before.next().is_some_and(invites) && first.terminals.iter().any(came_back)
 }
 
 /// Endpoints of which a `tools/list` was answered, and the answer not captured.
