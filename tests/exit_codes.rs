@@ -256,3 +256,23 @@ fn rules_explain_themselves() {
     }
     assert!(run(&["rules"], 0).0.contains("resume-after-terminal"));
 }
+
+#[test]
+fn a_run_that_was_repeated_later_is_no_second_recording_of_the_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = fs::read_to_string("testdata/captures/03_seed_terminal_replay_loop_py/mitmproxy.har").unwrap();
+    let (first, second) = (folder.path().join("monday.har"), folder.path().join("tuesday.har"));
+    fs::write(&first, &text).unwrap();
+    fs::write(&second, text.replace("2026-11-30T", "2026-12-01T")).unwrap();
+    let arguments = ["check", "--format", "json", first.to_str().unwrap(), second.to_str().unwrap()];
+    let (out, _) = run(&arguments, 1);
+    assert!(!out.contains("duplicate-viewpoint"), "{out}");
+    assert!(out.contains("\"exchanges\": 80"), "{out}");
+}
+
+#[test]
+fn a_session_that_is_not_there_is_said() {
+    let (out, err) = run(&["check", "--session", "zzz", BAD], 0);
+    assert!(out.contains("ok: nothing found"), "{out}");
+    assert_eq!(err, "warning: no session matches --session 'zzz'\n");
+}
