@@ -11,7 +11,7 @@ use serde::{
     de::{IgnoredAny, SeqAccess, Visitor},
 };
 use serde_json::json;
-use std::{borrow::Cow, fmt, hint::black_box, sync::atomic::AtomicU64};
+use std::{borrow::Cow, fmt, hint::black_box, sync::atomic::AtomicU64, time::Duration};
 
 /// A HAR as Chrome writes it: 4000 calls, answered by streams of a few kilobytes, among 800 scripts.
 fn document() -> String {
@@ -133,6 +133,7 @@ fn benches(criterion: &mut Criterion) {
     assert!(serde_json::from_slice::<Document<'_>>(text).is_ok_and(|d| d.log.entries.0 > text.len() / 3));
     let mut group = criterion.benchmark_group("har");
     group.throughput(Throughput::Bytes(text.len() as u64)).sample_size(20);
+    group.warm_up_time(Duration::from_secs(1)).measurement_time(Duration::from_secs(3));
 
     group.bench_function("split", |b| {
         b.iter(|| text.chunks(1 << 20).filter_map(|block| last_boundary(black_box(block))).count());

@@ -2,8 +2,9 @@
 //! reported, no panic, and memory within bounds.
 
 use assert_cmd::Command;
-use serde_json::Value;
+use serde_json::{Value, value::RawValue};
 use std::{
+    collections::BTreeMap,
     fs,
     io::{Read, Write},
     path::PathBuf,
@@ -49,31 +50,39 @@ fn har() -> Vec<u8> {
 #[test]
 fn what_is_no_capture_is_refused_by_name() {
     let files = Files::new();
-    let cases: [(&str, &[u8]); 5] = [
-        ("empty.har", b""),
-        ("picture.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"),
-        ("text.txt", b"nothing of the kind\n"),
-        ("other.json", b"{\"a\": 1}"),
-        ("zeros.bin", &[0; 4096]),
+    let cases: [(&str, &[u8], &str); 5] = [
+        ("empty.har", b"", "it is empty"),
+        ("picture.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "it is a PNG image"),
+        ("text.txt", b"nothing of the kind\n", "no known format"),
+        ("other.json", b"{\"a\": 1}", "it is JSON, but no known kind of capture"),
+        ("zeros.bin", &[0; 4096], "no known format"),
     ];
-    for (name, bytes) in cases {
-        let (code, _, errors) = check(&files.file(name, bytes), &[]);
-        assert_eq!(code, 2, "{name}: {errors}");
-        assert!(errors.contains(name), "{name}: {errors}");
+    for (name, bytes, why) in cases {
+        let path = files.file(name, bytes);
+        let (code, _, errors) = check(&path, &[]);
+        assert_eq!((code, errors), (2, format!("error: {}: not a capture: {why}\n", path.display())));
     }
 }
 
 #[test]
 fn a_har_that_is_cut_anywhere_still_reports_its_whole_entries() {
     let (files, bytes) = (Files::new(), har());
-    let starts: Vec<usize> = memchr::memmem::find_iter(&bytes, b"\"startedDateTime\"").collect();
-    for (cut, whole) in [(bytes.len() - 3, starts.len()), (starts[3], 2), (starts[1] + 200, 1)] {
+    let text = std::str::from_utf8(&bytes).unwrap();
+    let document: BTreeMap<&str, BTreeMap<&str, &RawValue>> = serde_json::from_str(text).unwrap();
+    let entries: Vec<&RawValue> = serde_json::from_str(document["log"]["entries"].get()).unwrap();
+    let end = |entry: &&RawValue| entry.get().as_ptr() as usize + entry.get().len() - text.as_ptr() as usize;
+    let ends: Vec<usize> = entries.iter().map(end).collect();
+    assert_eq!((ends.len(), ends[5]), (6, 11_620));
+    for cut in (ends[0]..bytes.len() - 1).step_by(397).chain(ends.clone()) {
+        let whole = ends.iter().filter(|end| **end <= cut).count();
         let (code, report, errors) = check(&files.file("cut.har", &bytes[..cut]), &["--exit-zero"]);
-        assert_eq!(code, 0, "{cut}: {errors}");
-        let exchanges = report["summary"]["exchanges"].as_u64().unwrap();
-        assert!(exchanges.abs_diff(whole as u64) <= 1, "{cut}: {exchanges} of {whole}");
-        assert!(caveat(&report, "input-truncated").contains("byte"), "{cut}");
+        assert_eq!((code, report["summary"]["exchanges"].as_u64()), (0, Some(whole as u64)), "{cut}: {errors}");
+        assert_eq!(report["inputs"][0]["status"], "partial");
+        let message = caveat(&report, "input-truncated");
+        assert!(message.contains(&format!("byte {cut}")), "{cut}: {message}");
     }
+    let (code, report, errors) = check(&files.file("cut.har", &bytes[..ends[0] - 1]), &["--exit-zero"]);
+    assert_eq!((code, report["summary"]["exchanges"].as_u64()), (2, Some(0)), "{errors}");
 }
 
 #[test]
@@ -120,7 +129,9 @@ fn a_packet_that_claims_four_gigabytes_ends_the_reading_where_it_stands() {
     let (code, report, errors) = check(&files.file("claims.pcap", &bytes), &["--exit-zero"]);
     assert_eq!(code, 0, "{errors}");
     assert_eq!(report["summary"]["exchanges"], sound["summary"]["exchanges"]);
-    assert!(caveat(&report, "input-truncated").contains("offset"), "{report}");
+    let place = format!("at offset {}; read up to packet 131", bytes.len() - 16);
+    let message = caveat(&report, "input-truncated");
+    assert_eq!(message, format!("a record claims an impossible length {place}"));
 }
 
 #[test]
@@ -137,6 +148,31 @@ fn a_bomb_is_unpacked_to_its_bound_and_no_further() {
         assert!(caveat(&report, "limit-reached").contains(&format!("`{name}`")), "{report}");
         // What was unpacked before the bound was reached is read.
         assert!(caveat(&report, "input-truncated").contains("1048576"), "{report}");
+    }
+}
+
+/// Runs a check that may have so many KiB of address space.
+#[cfg(target_os = "linux")]
+fn check_within(kib: u32, path: &PathBuf) -> (i32, String) {
+    let binary = assert_cmd::cargo::cargo_bin("lastevent");
+    let line = format!("ulimit -v {kib} && exec \"$0\" check -j 2 --exit-zero --allow-empty \"$1\"");
+    let output = Command::new("sh").args(["-c", &line]).arg(binary).arg(path).output().unwrap();
+    (output.status.code().unwrap_or(-1), String::from_utf8(output.stderr).unwrap())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_does_not_grow_with_what_is_skipped() {
+    let files = Files::new();
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(b"{\"log\":{\"version\":\"1.2\",\"entries\":[").unwrap();
+    std::io::copy(&mut std::io::repeat(b' ').take(400 << 20), &mut packed).unwrap();
+    packed.write_all(&har()[har().iter().position(|b| *b == b'[').unwrap() + 1..]).unwrap();
+    let blanks = files.file("blanks.har.gz", &packed.finish().unwrap());
+    let mut claims = fs::read("testdata/pcap/drop_and_resume.pcap").unwrap();
+    claims.extend_from_slice(&[0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]);
+    for path in [blanks, files.file("claims.pcap", &claims)] {
+        assert_eq!(check_within(350_000, &path), (0, String::new()), "{}", path.display());
     }
 }
 
@@ -213,6 +249,6 @@ fn a_clock_that_runs_backwards_is_survived() {
     }
     let (code, report, errors) = check(&files.file("back.har", document.to_string().as_bytes()), &["--exit-zero"]);
     assert_eq!((code, report["summary"]["exchanges"].as_u64()), (0, Some(count as u64)), "{errors}");
-    let certain = report["findings"].as_array().unwrap().iter().filter(|f| f["severity"] == "error");
-    assert!(certain.count() <= count, "{report}");
+    // By those times the resume comes before the answer, and nothing is wrong with it.
+    assert_eq!(report["findings"], Value::Array(Vec::new()));
 }

@@ -37,10 +37,13 @@ fn a_decisive_finding_is_1_in_every_format() {
 }
 
 #[test]
-fn with_v_stderr_says_from_where_each_file_was_recorded_and_what_shows_that() {
+fn with_v_stderr_says_from_where_each_file_was_recorded_what_shows_that_and_how_much_was_read() {
     let told = |arguments: &[&str], code, line: &str| {
         let (_, err) = run(arguments, code);
-        assert_eq!(err, format!("vantage of {line}\n"), "{arguments:?}");
+        let [vantage, speed] = err.lines().collect::<Vec<_>>()[..] else { panic!("{err}") };
+        assert_eq!(vantage, format!("vantage of {line}"), "{arguments:?}");
+        let bytes = fs::metadata(arguments.last().unwrap()).unwrap().len();
+        assert!(speed.starts_with(&format!("{bytes} bytes with ")) && speed.ends_with(" MB/s"), "{speed}");
     };
     let pcap = "testdata/pcap/drop_and_resume.pcap";
     let har = "testdata/captures/03_seed_terminal_replay_loop_py/mitmproxy.har";

@@ -2,8 +2,19 @@
 //! of its file, and from which public reports it comes; here the words are assertions.
 
 use assert_cmd::Command;
+use base64::Engine as _;
+use lastevent::{
+    capture::{Context, Limits, digest::Names, sse},
+    model::{Body, Content, MessageKind},
+    redact::Key,
+    wire::sse::Blocks,
+};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, VecDeque},
+    io::{self, BufRead, Read},
+    sync::atomic::AtomicU64,
+};
 
 fn output(arguments: &[&str]) -> String {
     let mut command = Command::cargo_bin("lastevent").unwrap();
@@ -124,6 +135,51 @@ fn f12_one_placeholder_for_all_session_ids_is_not_one_session() {
     for rule in ["silent-session-reset", "dead-session-used", "event-id-not-unique"] {
         assert!(!findings(&report).iter().any(|f| f.starts_with(rule)), "{rule}");
     }
+}
+
+/// A stream that gives its bytes in pieces, one a read.
+struct Pieces(VecDeque<Vec<u8>>);
+
+impl Read for Pieces {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.fill_buf()?.read(buffer)?;
+        self.consume(length);
+        Ok(length)
+    }
+}
+
+impl BufRead for Pieces {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.0.retain(|piece| !piece.is_empty());
+        Ok(self.0.front().map_or(&[], Vec::as_slice))
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.0.iter_mut().take(1).for_each(|piece| drop(piece.drain(..amount)));
+    }
+}
+
+#[test]
+fn f14_a_stream_is_the_same_wherever_its_pieces_are_cut() {
+    let case: Value = serde_json::from_str(include_str!("../testdata/odd/F14_sse_chunks_split_crlf.json")).unwrap();
+    let decode = |piece: &Value| base64::engine::general_purpose::STANDARD.decode(piece.as_str().unwrap()).unwrap();
+    let pieces: Vec<Vec<u8>> = case["chunks_base64"].as_array().unwrap().iter().map(decode).collect();
+    let whole = pieces.concat();
+    let single = whole.iter().map(|byte| vec![*byte]).collect();
+    for pieces in [vec![whole.clone()], pieces, single] {
+        let (key, names, consumed) = (Key::new(None, false), Names::default(), AtomicU64::new(0));
+        let context =
+            Context { key: &key, limits: Limits::default(), names: &names, consumed: &consumed, vantage: None };
+        let facts = sse::read(&mut Pieces(pieces.into()), &context).unwrap();
+        let [exchange] = &facts.exchanges[..] else { panic!("{} exchanges", facts.exchanges.len()) };
+        let Body::Complete(Content::Events(log)) = &exchange.response else { panic!("{:?}", exchange.response) };
+        assert_eq!(log.events.len(), 2);
+        // The first one is the answer, though its data is written on two lines.
+        let kinds: Vec<_> = log.messages.iter().map(|(event, message)| (*event, message.kind)).collect();
+        assert_eq!(kinds, [(0, MessageKind::Response)]);
+    }
+    let text: Vec<_> = Blocks::new(&whole).filter_map(|block| block.data).collect();
+    assert_eq!(text[1].as_ref(), "{\"t\":\"ä\"}".as_bytes());
 }
 
 #[test]

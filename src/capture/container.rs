@@ -5,6 +5,7 @@
 //! and what a damaged layer still gave is read, with `input-truncated`.
 
 mod bounded;
+mod meter;
 mod packing;
 mod peeked;
 mod shared;
@@ -15,6 +16,7 @@ mod zipped;
 mod zstd;
 
 pub use bounded::Trouble;
+pub use meter::Meter;
 pub use packing::Packing;
 pub use zipped::{Zip, is_attachment};
 
@@ -55,6 +57,15 @@ pub struct Member<'c, 'b> {
     pub is_file: bool,
 }
 
+/// A file that can be read in any order, apart from the stream of its bytes.
+#[derive(Clone, Copy)]
+pub struct OnDisk<'d> {
+    /// Where it is.
+    pub path: &'d Path,
+    /// What counts its bytes.
+    pub meter: &'d Meter<'d>,
+}
+
 /// Where in the layers something stands.
 #[derive(Clone, Copy)]
 struct Place<'p> {
@@ -69,7 +80,7 @@ struct Place<'p> {
 
 /// Unpacks a file and hands over what it holds, in order. A file that is not packed is handed over as it is.
 ///
-/// `path` is where the same file can be read in any order, if it can. What is given back are troubles that came to
+/// `disk` is where the same file can be read in any order, if it can. What is given back are troubles that came to
 /// light only behind the last member.
 ///
 /// # Errors
@@ -77,20 +88,20 @@ struct Place<'p> {
 pub fn open(
     name: &str,
     source: impl BufRead + Send,
-    path: Option<&Path>,
+    disk: Option<OnDisk<'_>>,
     limits: &Limits,
     visit: &mut dyn FnMut(Member<'_, '_>),
 ) -> io::Result<Trouble> {
     let place = Place { name, limits, depth: 0, in_compression: false, is_file: true };
     let trouble = Trouble::default();
-    layer(place, Box::new(source), path, &trouble, None, visit)?;
+    layer(place, Box::new(source), disk, &trouble, None, visit)?;
     Ok(trouble)
 }
 
 fn layer(
     place: Place<'_>,
     source: Source<'_>,
-    path: Option<&Path>,
+    disk: Option<OnDisk<'_>>,
     trouble: &Trouble,
     lookup: Option<&Lookup<'_>>,
     visit: &mut dyn FnMut(Member<'_, '_>),
@@ -113,11 +124,11 @@ fn layer(
     let inner = Place { depth, in_compression: packing.is_compression(), ..place };
     match packing {
         Packing::Zip => {
-            let file = match path {
-                Some(path) => Seekable::new(File::open(path)?)?,
+            let file = match disk {
+                Some(disk) => Seekable::new(File::open(disk.path)?)?,
                 None => Seekable::spooled(&mut source, place.limits.unpacked, trouble)?,
             };
-            zipped::members(inner, file, trouble, visit)
+            zipped::members(inner, file, disk.map(|disk| disk.meter), trouble, visit)
         }
         Packing::Tar => tarball::members(inner, &mut source, trouble, visit),
         _ => {

@@ -2,7 +2,7 @@
 
 use super::{
     Context, FileFacts, ReadError, cdp,
-    container::{self, Content, Lookup, Member},
+    container::{self, Content, Lookup, Member, Meter, OnDisk},
     curl, flows, har,
     ndjson::{self, FieldMap},
     pcap, rows, saz,
@@ -16,7 +16,6 @@ use std::{
     fs::{self, File},
     io::{self, BufReader, Read},
     path::Path,
-    sync::atomic::{AtomicU64, Ordering},
 };
 
 /// How inputs are to be read.
@@ -115,12 +114,13 @@ fn one(context: &Context<'_>, input: &Input, how: Reading<'_>, all: &mut AllRead
         Some(path) => File::open(path).map(|file| Box::new(file) as Box<dyn Read + Send>),
         None => Ok(Box::new(io::stdin())),
     };
+    let meter = Meter::new(context.consumed);
     let seekable = input.path.as_deref().filter(|path| fs::metadata(path).is_ok_and(|about| about.is_file()));
     let done = source.and_then(|inner| {
-        let metered = Metered { inner, consumed: context.consumed };
         let capacity = if input.size > 0 { input.size.clamp(SMALLEST_BUFFER, LARGEST_BUFFER) } else { LARGEST_BUFFER };
-        let buffered = BufReader::with_capacity(usize::try_from(capacity).unwrap_or_default(), metered);
-        container::open(&input.name, buffered, seekable, &context.limits, &mut visit)
+        let buffered = BufReader::with_capacity(usize::try_from(capacity).unwrap_or_default(), meter.metered(inner));
+        let disk = seekable.map(|path| OnDisk { path, meter: &meter });
+        container::open(&input.name, buffered, disk, &context.limits, &mut visit)
     });
     let (name, named) = (input.name.clone(), input.named);
     match done {
@@ -256,20 +256,6 @@ fn attachment(har: &Path, name: &str, most: u64) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(har.parent()?.join(name)).ok()?.take(most).read_to_end(&mut bytes).ok()?;
     Some(bytes)
-}
-
-/// Counts what is read, for progress.
-struct Metered<'c, R> {
-    inner: R,
-    consumed: &'c AtomicU64,
-}
-
-impl<R: Read> Read for Metered<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let length = self.inner.read(buffer)?;
-        self.consumed.fetch_add(length as u64, Ordering::Relaxed);
-        Ok(length)
-    }
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ pub struct Input {
     pub path: Option<PathBuf>,
     /// The user named it, as against a file met in a folder.
     pub named: bool,
-    /// Its length in bytes, as far as it is known beforehand.
+    /// Its length in bytes; `u64::MAX` where that is not known beforehand.
     pub size: u64,
 }
 

@@ -151,6 +151,9 @@ impl Check {
         }
         let text = self.render(self.format, &report, known, self.output.output.is_some())?;
         self.output.write(&text)?;
+        if self.output.verbose {
+            reading.explain_speed();
+        }
         Ok(self.exit(&report, &reading))
     }
 

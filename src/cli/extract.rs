@@ -50,6 +50,9 @@ impl Extract {
             }
             Ok(())
         })?;
+        if self.output.verbose {
+            reading.explain_speed();
+        }
         Ok(reading.exit())
     }
 }

@@ -24,6 +24,7 @@ use std::{
     io::{self, IsTerminal as _},
     path::PathBuf,
     sync::atomic::AtomicU64,
+    time::Instant,
 };
 
 /// Everything that was read.
@@ -37,6 +38,10 @@ pub struct Reading {
     pub caveats: BTreeMap<&'static str, CaveatCount>,
     /// By source that was read: what shows its vantage.
     vantages: Vec<String>,
+    /// Bytes of input, packed ones as they lie there.
+    bytes: u64,
+    /// When the reading began.
+    began: Option<Instant>,
 }
 
 impl Reading {
@@ -60,6 +65,16 @@ impl Reading {
         for (source, why) in self.sources.iter().zip(&self.vantages) {
             console::note(&format!("vantage of {}: {} ({why})", source.input.file, source.input.vantage));
         }
+    }
+
+    /// Tells how much was read, and how fast the run was so far.
+    pub fn explain_speed(&self) {
+        let Some(began) = self.began else { return };
+        let (seconds, megabytes) = (began.elapsed().as_secs_f64(), self.bytes as f64 / 1e6);
+        let exchanges: u64 = self.sources.iter().map(|source| source.input.exchanges).sum();
+        let rate = megabytes / seconds.max(1e-6);
+        let bytes = self.bytes;
+        console::note(&format!("{bytes} bytes with {exchanges} exchanges in {seconds:.3} s: {rate:.1} MB/s"));
     }
 
     /// The exit of a run in which no exchange is MCP: that is trouble, unless something worse was told or it is allowed.
@@ -94,6 +109,7 @@ pub fn read(options: &InputOptions, key: &Key, show_progress: bool) -> anyhow::R
         let _ = rayon::ThreadPoolBuilder::new().num_threads(options.jobs.into()).build_global();
     }
     let list = options.files_from.as_deref().map(|file| PathList { file, nul: options.nul });
+    let began = Some(Instant::now());
     let (inputs, mut errors) = walk::inputs(&paths, list);
     let (names, consumed) = (Names::default(), AtomicU64::new(0));
     let context = Context { key, limits, names: &names, consumed: &consumed, vantage: options.vantage.0 };
@@ -101,7 +117,7 @@ pub fn read(options: &InputOptions, key: &Key, show_progress: bool) -> anyhow::R
     let all = progress::during(show_progress, &inputs, &consumed, || read::read_all(&context, &inputs, how));
     let AllRead { files, errors: more, unread, not_captures } = all;
     errors.extend(more);
-    let mut reading = Reading::default();
+    let mut reading = Reading { began, bytes: consumed.into_inner(), ..Reading::default() };
     files.into_iter().for_each(|file| reading.take(file, options.vantage.0));
     errors.iter().for_each(|error| reading.sources.push(failed(error)));
     if not_captures > 0 {

@@ -93,7 +93,7 @@ pub struct OutputOptions {
     /// Print as little as possible
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
-    /// Print everything there is
+    /// Print everything there is; on stderr, where each file was recorded, and bytes, exchanges and MB/s of the run
     #[arg(short, long)]
     pub verbose: bool,
     /// No progress bar, even where stderr is a terminal

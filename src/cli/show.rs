@@ -91,6 +91,9 @@ impl Show {
             Format::Transcript => self.transcript(&captures, &key, wanted),
         };
         self.output.write(&text)?;
+        if self.output.verbose {
+            reading.explain_speed();
+        }
         let is_empty = captures.iter().all(|c| c.exchanges.is_empty());
         Ok(if is_empty { reading.empty(self.allow_empty) } else { reading.exit() })
     }

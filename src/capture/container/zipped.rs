@@ -4,6 +4,7 @@ use super::{
     Content, Member, Place,
     bounded::{Bounded, Trouble},
     layer,
+    meter::{Meter, Share},
     shared::Seekable,
 };
 use crate::capture::{Limits, ReadError};
@@ -56,6 +57,11 @@ impl Zip {
         Ok(Bounded::new(Box::new(file), Arc::new(AtomicU64::new(packed)), &limits, name.to_owned(), trouble))
     }
 
+    /// The packed and unpacked bytes of one file, as the archive tells them.
+    fn sizes(&mut self, index: usize) -> (u64, u64) {
+        self.archive.by_index_raw(index).map_or((0, 0), |file| (file.compressed_size().min(self.length), file.size()))
+    }
+
     /// The bytes of the file of that name, up to the bound on bodies; none where there is none, or it is damaged.
     pub fn bytes_of(&mut self, name: &str) -> Option<Vec<u8>> {
         let index = self.archive.index_for_name(name)?;
@@ -79,6 +85,7 @@ fn reason(error: &zip::result::ZipError) -> String {
 pub fn members(
     place: Place<'_>,
     file: Seekable,
+    meter: Option<&Meter<'_>>,
     trouble: &Trouble,
     visit: &mut dyn FnMut(Member<'_, '_>),
 ) -> io::Result<()> {
@@ -93,11 +100,15 @@ pub fn members(
             return Ok(());
         }
     };
+    let length = zip.length;
+    let read_through = || meter.into_iter().for_each(|meter| meter.reach(length));
     let names = zip.names();
     if names.iter().any(|(_, name)| is_session(name)) {
         visit(Member { name: place.name, content: Content::Saz(&mut zip), trouble, is_file: place.is_file });
+        read_through();
         return Ok(());
     }
+    let mut before = 0;
     let others = Mutex::new(others);
     for (count, (index, name)) in names.iter().enumerate() {
         if count as u64 >= place.limits.members {
@@ -110,6 +121,7 @@ pub fn members(
         }
         let full = format!("{}!{name}", place.name);
         let own = Trouble::default();
+        let (packed, unpacked) = zip.sizes(*index);
         let inner = Place { name: &full, in_compression: false, is_file: false, ..place };
         let bytes = match zip.member(*index, &full, &own) {
             Ok(bytes) => bytes,
@@ -123,9 +135,12 @@ pub fn members(
             let wanted = format!("{}{wanted}", folder(name));
             others.lock().ok().filter(|_| plain)?.bytes_of(&wanted)
         };
-        layer(inner, Box::new(bytes), None, &own, Some(&lookup), visit)?;
+        let share = Share { inner: bytes, meter, before, packed, unpacked, given: 0 };
+        layer(inner, Box::new(share), None, &own, Some(&lookup), visit)?;
+        before = before.saturating_add(packed);
         own.pass_on(trouble);
     }
+    read_through();
     Ok(())
 }
 

@@ -4,16 +4,21 @@ use crate::{
     model::Exchange,
     redact::Key,
 };
-use std::io::Write;
+use std::{io::Write, sync::atomic::AtomicU64};
 
 fn read(paths: &[&Path], how: Reading<'_>) -> AllRead {
+    read_counting(paths, how).0
+}
+
+/// What was read, and how many bytes of input that took.
+fn read_counting(paths: &[&Path], how: Reading<'_>) -> (AllRead, u64) {
     let (key, names, consumed) = (Key::new(None, false), Names::default(), AtomicU64::new(0));
     let context = Context { key: &key, limits: Limits::default(), names: &names, consumed: &consumed, vantage: None };
     let paths: Vec<_> = paths.iter().map(|p| p.to_path_buf()).collect();
     let (inputs, errors) = walk::inputs(&paths, None);
     let mut all = read_all(&context, &inputs, how);
     all.errors.extend(errors);
-    all
+    (all, consumed.into_inner())
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -176,5 +181,30 @@ fn all_files_of_the_corpus_are_read_or_refused() {
     assert!(all.files.len() > 450, "{}", all.files.len());
     for error in &all.errors {
         assert!(error.format.is_some(), "{}: {}", error.name, error.error);
+    }
+}
+
+#[test]
+fn every_byte_of_input_counts_once() {
+    let har = testdata("har/drop-and-resume.har");
+    let packed = gzip(&har);
+    let (two, big) = (zip(&[("a.har", &har), ("b.har", &har)]), vec![b' '; 1 << 20]);
+    let padded = zip(&[("a.har", &[&har[..], &big].concat())]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let (text, flows) = (testdata("transcripts/terminal-replay.transcript"), testdata("flows/drop-and-resume.flow"));
+    let packets = testdata("pcap/drop_and_resume.pcapng");
+    for (name, bytes) in [
+        ("a.har", &har),
+        ("a.har.gz", &packed),
+        ("a.zip", &two),
+        ("b.zip", &padded),
+        ("a.transcript", &text),
+        ("a.flow", &flows),
+        ("a.pcapng", &packets),
+    ] {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).expect("a file");
+        let (all, count) = read_counting(&[&path], Reading::default());
+        assert_eq!((all.errors.len(), count), (0, bytes.len() as u64), "{name}");
     }
 }

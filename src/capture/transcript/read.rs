@@ -41,7 +41,6 @@ pub fn read(context: &Context<'_>, bytes: &mut Bytes<'_>) -> Result<FileFacts, R
     for raw in &file.exchanges {
         facts.push(context, raw);
     }
-    context.consumed.fetch_add(text.len() as u64, std::sync::atomic::Ordering::Relaxed);
     Ok(facts)
 }
 
