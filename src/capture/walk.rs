@@ -103,8 +103,9 @@ impl Found {
                     self.file(entry.path(), size, false);
                 }
                 Ok(_) => {}
-                // A link to a folder above it.
+                // A link to a folder above it, or to nothing.
                 Err(error) if error.loop_ancestor().is_some() => {}
+                Err(error) if error.depth() > 0 && error.path().is_some_and(is_dangling) => {}
                 Err(error) => {
                     let path = error.path().unwrap_or(folder).to_owned();
                     let reason = error.into_io_error().unwrap_or_else(|| io::Error::other("cannot be read"));
@@ -130,6 +131,11 @@ impl Found {
             at <= from || !container::is_attachment(&input.name.replace('\\', "/")) || !hars.contains(&folder(input))
         });
     }
+}
+
+/// A link to something that is not there.
+fn is_dangling(path: &Path) -> bool {
+    path.is_symlink() && !path.exists()
 }
 
 /// The paths of a list; empty ones are passed over.

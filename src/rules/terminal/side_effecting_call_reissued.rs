@@ -2,7 +2,7 @@
 
 use crate::{
     evidence::Locus,
-    model::{Direction, Era, Id128, Leg, LegEnd, Reply, Request, RequestState, Terminal, Transport},
+    model::{Direction, Era, Id128, LegEnd, Reply, Request, RequestState, SessionEnd, Terminal, Transport},
     reconstruct::{Capture, clock},
     rules::{Certainty, Check, EVERY, Evidence, Family, Finding, Party, Rule, Severity, Thresholds},
 };
@@ -111,18 +111,21 @@ fn interrupted(capture: &Capture, session: u32, first: &Request, second: &Reques
     ended && !unknown
 }
 
-/// The server closed the first call's stream with an invitation to come again (`retry`), and the client came and got the
-/// answer: nothing was interrupted.
-fn polled(capture: &Capture, session: u32, first: &Request, second: &Request) -> bool {
+/// The server closed the first call's stream with an invitation to come again (`retry`).
+fn invited(capture: &Capture, session: u32, first: &Request, second: &Request) -> bool {
     let facts = &capture.sessions[session as usize];
     let legs = first.stream.map_or(&[][..], |s| facts.streams[s as usize].legs.as_slice());
-    let invites = |leg: &Leg| {
+    let last = legs.iter().rev().find(|leg| leg.exchange < second.at.exchange);
+    last.is_some_and(|leg| {
         let log = clock::log(capture.exchange(leg.exchange));
         leg.end != LegEnd::Abrupt && log.is_some_and(|log| !log.retries.is_empty())
-    };
+    })
+}
+
+/// It was, and the client came and got the answer: nothing was interrupted.
+fn polled(capture: &Capture, session: u32, first: &Request, second: &Request) -> bool {
     let came_back = |t: &Terminal| capture.exchange(t.at.exchange).cursor.is_some();
-    let mut before = legs.iter().rev().filter(|leg| leg.exchange < second.at.exchange);
-    before.next().is_some_and(invites) && first.terminals.iter().any(came_back)
+    invited(capture, session, first, second) && first.terminals.iter().any(came_back)
 }
 
 /// Endpoints of which a `tools/list` was answered, and the answer not captured.
@@ -163,12 +166,30 @@ fn report(capture: &Capture, first: (u32, u32), second: (u32, u32), unlisted: &H
     }
     // A tools/list whose answer was not captured may have said that the tool is harmless.
     let unlisted = unlisted.contains(&*capture.sessions[first.0 as usize].endpoint);
-    let finding =
+    let mut finding =
         if both { finding } else { finding.assuming(Certainty::Likely, "the first call may have reached the tool") };
-    if unlisted {
-        finding
-            .assuming(Certainty::Possible, "the tool is not one that may run twice; its annotations were not captured")
-    } else {
-        finding
+    let unsure = [
+        (unlisted, "the tool is not one that may run twice; its annotations were not captured"),
+        (may_be_another(capture, first.0, second.0), "one client made both calls; its first session may live on"),
+        (
+            invited(capture, first.0, a, b),
+            "the client did not mean to come back for the first call, as it was invited to",
+        ),
+    ];
+    for (_, why) in unsure.into_iter().filter(|(doubtful, _)| *doubtful) {
+        finding = finding.assuming(Certainty::Possible, why);
+        if finding.severity == Severity::Error {
+            finding = finding.severity(Severity::Warning);
+        }
     }
+    finding
+}
+
+/// The calls stand in two sessions of which the first is not known to have ended: two clients may have made them.
+fn may_be_another(capture: &Capture, first: u32, second: u32) -> bool {
+    let former = &capture.sessions[first as usize];
+    first != second
+        && former.era < Era::Modern2026
+        && former.id.is_some()
+        && !matches!(former.end, SessionEnd::Deleted | SessionEnd::Gone)
 }
