@@ -1,7 +1,7 @@
 //! duplicate-terminal: one request is answered more than once, with the same payload.
 
 use crate::{
-    model::{Direction, Receipt, Request, Terminal, Transport},
+    model::{Direction, Receipt, Request, Terminal, Transport, Vantage},
     rules::{
         Case, Certainty, Check, EVERY, Family, Finding, Party, Rule, Severity,
         resume::resume_after_terminal::late_resumes,
@@ -99,7 +99,8 @@ fn report(case: &Case<'_>, number: u32, first: &Terminal, again: &[&Terminal], l
     // Across connections the first delivery may have been lost on the way: then the second one is what resumption is for.
     if first.receipt == Receipt::Unknown && other_connection {
         let assumption = "the first answer had reached the client; this viewpoint only proves that it was sent";
-        if again.len() == 1 {
+        let sent = case.exchange(first.at.exchange);
+        if again.len() == 1 && (!sent.response.is_whole() || sent.vantage == Vantage::Server) {
             return finding.severity(Severity::Warning).assuming(Certainty::Possible, assumption);
         }
         return finding.assuming(Certainty::Likely, assumption);
