@@ -1,5 +1,6 @@
 //! Files to exchanges: one file a format, each found by content, all ending in the same digestion.
 
+mod digestion;
 mod encoded;
 mod input;
 mod message_body;

@@ -2,7 +2,7 @@
 
 mod flow;
 
-use super::{Bytes, Context, FileFacts, RawExchange, ReadError};
+use super::{Bytes, Context, FileFacts, RawExchange, ReadError, digest, digestion};
 use crate::{
     model::Vantage,
     wire::tnetstring::{self, Value},
@@ -15,6 +15,24 @@ const NEWEST: i64 = 21;
 const OLDEST: i64 = 4;
 /// What a flow may hold beside its two bodies.
 const BESIDE_BODIES: u64 = 64 << 20;
+/// Memory that is set aside for a flow before its bytes are there.
+const MOST_BELIEVED: u64 = 1 << 20;
+
+/// A flow of HTTP as it lies in the file.
+struct Flow {
+    /// Its netstring.
+    text: Vec<u8>,
+    entry: u32,
+    offset: u64,
+}
+
+impl Flow {
+    fn exchange(&self, context: &Context<'_>) -> Option<RawExchange<'_>> {
+        let mut raw = flow::exchange(tnetstring::value(&self.text).ok()?.1, context);
+        (raw.at.entry, raw.at.offset) = (self.entry, Some(self.offset));
+        Some(raw)
+    }
+}
 
 /// Reads a flow file.
 ///
@@ -22,24 +40,27 @@ const BESIDE_BODIES: u64 = 64 << 20;
 /// Where its flows are of a format too old, or the file cannot be read.
 pub fn read(input: &mut Bytes<'_>, context: &Context<'_>) -> Result<FileFacts, ReadError> {
     let mut facts = FileFacts { vantage: Vantage::Proxy, ..FileFacts::default() };
-    exchanges(context, input, &mut facts, &mut |facts, raw| facts.push(context, raw))?;
+    let one = |flow: &Flow| digest::exchange(context, &flow.exchange(context)?, Vantage::Proxy);
+    let (read, exchanges) =
+        digestion::digested(one, |flow| flow.text.len(), |sink| flows(context, input, &mut facts, sink));
+    facts.entries = read?.into();
+    facts.exchanges = exchanges;
     Ok(facts)
 }
 
-/// Hands over the exchanges of a flow file, one by one.
-fn exchanges(
+/// Hands over the flows of HTTP, one by one, and counts them.
+fn flows(
     context: &Context<'_>,
     input: &mut Bytes<'_>,
     facts: &mut FileFacts,
-    sink: &mut dyn FnMut(&mut FileFacts, &RawExchange<'_>),
-) -> Result<(), ReadError> {
+    sink: &mut dyn FnMut(Flow),
+) -> Result<u32, ReadError> {
     let most = context.limits.body.saturating_mul(2).saturating_add(BESIDE_BODIES);
     let (mut offset, mut entry) = (0_u64, 0_u32);
-    let mut text = Vec::new();
     loop {
-        let start = offset;
+        let (start, mut text) = (offset, Vec::new());
         let Some(length) = announced(input, &mut text, &mut offset)? else {
-            return if text.is_empty() { Ok(()) } else { stopped(facts, start, entry, "no flow begins here") };
+            return if text.is_empty() { Ok(entry) } else { stopped(facts, start, entry, "no flow begins here") };
         };
         if length > most {
             let skipped = std::io::copy(&mut input.take(length.saturating_add(1)), &mut std::io::sink())?;
@@ -48,6 +69,8 @@ fn exchanges(
             continue;
         }
         let wanted = length.saturating_add(1);
+        // What a flow claims is believed as far as it costs little.
+        text.reserve_exact(usize::try_from(wanted.min(MOST_BELIEVED)).unwrap_or_default());
         let got = input.take(wanted).read_to_end(&mut text)? as u64;
         offset = offset.saturating_add(got);
         if got < wanted {
@@ -58,21 +81,19 @@ fn exchanges(
         };
         version(value, facts)?;
         if value.get("type").bytes().is_some_and(|t| t == b"http") {
-            let mut raw = flow::exchange(value, context);
-            (raw.at.entry, raw.at.offset) = (entry, Some(start));
-            sink(facts, &raw);
+            sink(Flow { text, entry, offset: start });
             entry = entry.saturating_add(1);
         }
     }
 }
 
 /// Nothing can be read from here on: a caveat, or, where nothing was read before, the whole file's error.
-fn stopped(facts: &mut FileFacts, at: u64, exchanges: u32, why: &str) -> Result<(), ReadError> {
+fn stopped(facts: &mut FileFacts, at: u64, exchanges: u32, why: &str) -> Result<u32, ReadError> {
     if at == 0 {
         return Err(ReadError::Damaged(format!("no flow could be read: {why}")));
     }
     facts.caveat("input-truncated", format!("{why}: reading stopped at byte {at}, after {exchanges} exchanges"));
-    Ok(())
+    Ok(exchanges)
 }
 
 /// The length that the next flow announces; none at the end of the file, or, with `text` not empty, where no flow

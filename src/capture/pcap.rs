@@ -7,7 +7,6 @@ mod body;
 mod classic;
 mod connection;
 mod conversation;
-mod digestion;
 mod early;
 mod exchange;
 mod frames;
@@ -26,11 +25,12 @@ mod table;
 mod traces;
 mod window;
 
-use super::{Bytes, Context, FileFacts, RawExchange, ReadError};
+use super::{Bytes, Context, FileFacts, RawExchange, ReadError, digest, digestion};
 use crate::{
     model::Vantage,
     wire::{ip::Packet, link::Link, tcp::Stamp},
 };
+use exchange::Finished;
 use record::{Next, Record, Records, Stop};
 use run::{Run, Sink};
 use standpoint::Found;
@@ -45,7 +45,8 @@ use table::Table;
 /// damaged further in is read up to there, with the caveat `input-truncated`.
 pub fn read(input: &mut Bytes<'_>, context: &Context<'_>) -> Result<FileFacts, ReadError> {
     let mut entries = 0;
-    let (read, mut exchanges) = digestion::digested(context, |sink| {
+    let one = |finished: &Finished| digest::exchange(context, &finished.raw(), Vantage::Unknown);
+    let (read, mut exchanges) = digestion::digested(one, Finished::size, |sink| {
         all(input, context, &mut |finished| {
             entries += 1;
             sink(finished);

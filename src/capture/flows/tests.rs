@@ -7,6 +7,19 @@ use crate::{
 use proptest::prelude::*;
 use serde_json::Value as Json;
 
+/// The exchanges of a flow file, one by one.
+fn exchanges(
+    context: &Context<'_>,
+    input: &mut Bytes<'_>,
+    facts: &mut FileFacts,
+    sink: &mut dyn FnMut(&mut FileFacts, &RawExchange<'_>),
+) -> Result<(), ReadError> {
+    let mut all = Vec::new();
+    flows(context, input, facts, &mut |flow| all.push(flow))?;
+    all.iter().filter_map(|flow| flow.exchange(context)).for_each(|raw| sink(facts, &raw));
+    Ok(())
+}
+
 fn read(bytes: &[u8]) -> specimen::Outcome {
     specimen::read(&exchanges, bytes)
 }
