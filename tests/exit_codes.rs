@@ -279,3 +279,16 @@ fn a_session_that_is_not_there_is_said() {
     assert!(out.contains("ok: nothing found"), "{out}");
     assert_eq!(err, "warning: no session matches --session 'zzz'\n");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_nothing_in_a_folder_is_passed_over() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join(GOOD), folder.path().join("good.transcript")).unwrap();
+    let link = folder.path().join("link");
+    std::os::unix::fs::symlink("nowhere", &link).unwrap();
+    let (_, err) = run(&["check", folder.path().to_str().unwrap()], 0);
+    assert_eq!(err, "");
+    let (_, err) = run(&["check", link.to_str().unwrap()], 2);
+    assert!(err.contains("link"), "{err}");
+}

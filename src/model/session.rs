@@ -46,7 +46,7 @@ pub struct Implementation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RequestState {
-    /// The POST that carried it was refused (HTTP 400 or above).
+    /// The POST that carried it was refused (HTTP 400 or above), or sent elsewhere (307, 308).
     Rejected,
     /// A result or an error was delivered for it.
     Answered,
@@ -127,7 +127,7 @@ pub struct Request {
     pub state: RequestState,
     /// Every delivery of a terminal response, in order.
     pub terminals: Vec<Terminal>,
-    /// The HTTP status that refused its POST.
+    /// The HTTP status that refused its POST, or sent it elsewhere.
     pub refused: Option<u16>,
     /// The refusal was the first half of an authentication retry.
     pub auth_retry: bool,

@@ -15,7 +15,7 @@ use crate::{
     },
 };
 use foldhash::{HashMap, HashSet};
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 /// What all builders of a run share.
 pub struct Run<'r> {
@@ -123,8 +123,8 @@ impl<'r> Builder<'r> {
         for message in exchange.messages().iter().filter(|m| m.kind == MessageKind::Request) {
             let at = Locus::request(index);
             let number = self.request(message, Direction::Client, at, exchange.sent);
-            // A redirected request is sent again to where it belongs.
-            let refused = exchange.status.filter(|s| *s >= 300);
+            // Clients send a POST again to where 307 and 308 say; other redirections lose it.
+            let refused = exchange.status.filter(|s| *s >= 400 || matches!(s, 307 | 308));
             let request = &mut self.session.requests[number as usize];
             request.refused = refused;
             if exchange.is_modern() {
@@ -270,19 +270,21 @@ impl<'r> Builder<'r> {
         });
     }
 
+    /// The client's requests that an exchange carried: they come before all of the server's, in order of sending.
+    pub(super) fn requests_of(&self, index: u32) -> Range<usize> {
+        let until = |end: u32| {
+            self.session.requests.partition_point(|r| r.direction == Direction::Client && r.at.exchange < end)
+        };
+        until(index)..until(index.saturating_add(1))
+    }
+
     /// The requests of a POST belong to the stream that it opened; without any answer they get one of their own.
     fn own_requests(&mut self, index: u32, stream: Option<u32>) {
         if self.exchange(index).method != Method::Post {
             return;
         }
-        let first =
-            self.session.requests.partition_point(|r| r.direction == Direction::Client && r.at.exchange < index);
-        for number in first..self.session.requests.len() {
-            let request = &mut self.session.requests[number];
-            if request.direction != Direction::Client || request.at.exchange != index {
-                break;
-            }
-            request.stream = stream;
+        for number in self.requests_of(index) {
+            self.session.requests[number].stream = stream;
             if let Some(stream) = stream {
                 self.session.streams[stream as usize].requests.push(number as u32);
             }

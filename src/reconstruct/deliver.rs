@@ -132,15 +132,9 @@ impl Builder<'_> {
 
     /// The request that a 4xx or 5xx body answers: one of its own exchange, whatever id servers put there.
     fn refused(&self, id: &str, exchange: u32) -> Option<u32> {
-        let requests = &self.session.requests;
-        let first = requests.partition_point(|r| r.direction == Direction::Client && r.at.exchange < exchange);
-        let own = |number: &usize| {
-            let request = &requests[*number];
-            request.direction == Direction::Client && request.at.exchange == exchange
-        };
-        let own: Vec<usize> = (first..requests.len()).take_while(own).collect();
-        let named = own.iter().find(|number| &*requests[**number].id == id);
-        named.or(if own.len() == 1 { own.first() } else { None }).map(|number| *number as u32)
+        let mut own = self.requests_of(exchange);
+        let only = (own.len() == 1).then_some(own.start);
+        own.find(|number| &*self.session.requests[*number].id == id).or(only).map(|number| number as u32)
     }
 
     /// An open request of the exchange has the same id but for its type: `"1"` and `1`.

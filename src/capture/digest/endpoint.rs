@@ -95,8 +95,19 @@ mod tests {
         let name = |url: &str| parse(url, &key, &names).name.to_string();
         assert_eq!(name("HTTP://u:p@Host:80/mcp?x=1#f"), "http://host/mcp");
         assert_eq!(name("https://h:8443/a/b"), "https://h:8443/a/b");
+        assert_eq!(
+            (name("http://h/mcp/"), name("http://h/"), name("http://h")),
+            ("http://h/mcp".into(), "http://h/".into(), "http://h".into())
+        );
         assert!(name("http://h/s/3f0c9a81d2e44b7f/mcp").starts_with("http://h/s/p_"));
         assert_eq!(parse("http://h/messages?sessionId=ab%2Fc", &key, &names).session.as_deref(), Some("ab/c"));
+    }
+
+    #[test]
+    fn discovery_is_told_by_a_segment_of_the_path() {
+        assert!(is_discovery("http://h/.well-known/oauth-protected-resource/mcp"));
+        assert!(is_discovery("http://h/mcp/.well-known/openid-configuration?x"));
+        assert!(!is_discovery("http://h/mcp?next=/.well-known/x") && !is_discovery("http://h/a.well-known"));
     }
 
     #[test]
